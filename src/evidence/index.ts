@@ -1,0 +1,6 @@
+export * from './evidence.js'
+export * from './file.js'
+export * from './lines.js'
+export * from './recorded-path.js'
+export * from './tree.js'
+export * from './trouble.js'

@@ -1,0 +1,5 @@
+export * from './catalog/index.js'
+export * from './evidence/index.js'
+export * from './hooks/contract.js'
+export * from './parsers/index.js'
+export * from './rows/index.js'

@@ -1,0 +1,7 @@
+export * from './csv.js'
+export * from './destination.js'
+export * from './encoder.js'
+export * from './jsonl.js'
+export * from './sorter.js'
+export * from './table.js'
+export * from './visible.js'

@@ -1,0 +1,97 @@
+import type { EvidenceFile, EvidenceTrouble, Home, Line } from '../evidence/index.js'
+import { parserText, recordedTime, type Details, type Row } from '../rows/index.js'
+import type { ParserRun } from './parser.js'
+import type { Tally } from './tally.js'
+
+/** Where a row stands in time, and what its details say of that. */
+export interface Moment {
+  readonly timestamp_utc: string
+  readonly details: Partial<Details> & Pick<Details, 'time_source'>
+}
+
+type Optional = 'session_id' | 'project_path' | 'git_branch' | 'model' | 'tool_name' | 'tool_use_id' | 'source_line'
+type Given = Pick<Row, 'turn_type' | 'text'> & Partial<Pick<Row, Optional>> & { readonly details?: Record<string, unknown> }
+
+/** Makes the rows of one file: fills in what every one of them shares. */
+export class FileRows {
+  readonly tally: Tally
+
+  constructor(
+    readonly home: Home,
+    readonly agent: string,
+    readonly file: EvidenceFile,
+    readonly run: ParserRun,
+    /** The store that rows name, where it is not the catalog's own id (`settings` for project settings). */
+    readonly store: string = file.store,
+  ) {
+    this.tally = run.tally(store)
+  }
+
+  row(moment: Moment, given: Given): Row {
+    this.tally.rows++
+    return {
+      timestamp_utc: moment.timestamp_utc,
+      host: this.home.host,
+      user: this.home.user,
+      agent: this.agent,
+      session_id: given.session_id ?? '',
+      project_path: given.project_path ?? '',
+      git_branch: given.git_branch ?? '',
+      turn_type: given.turn_type,
+      model: given.model ?? '',
+      tool_name: given.tool_name ?? '',
+      tool_use_id: given.tool_use_id ?? '',
+      text: given.text,
+      source_file: this.file.path,
+      source_line: given.source_line ?? null,
+      details: { ...given.details, ...moment.details, store: this.store } as Details,
+    }
+  }
+
+  /** A system row of a kind. */
+  system(moment: Moment, kind: string, text: string, values: Record<string, unknown>, given: Partial<Pick<Row, Optional>> = {}): Row {
+    return this.row(moment, { turn_type: 'system', text, ...given, details: { ...values, kind } })
+  }
+
+  /** What could not be read, as a row: without a time for a line, at the file's time for a whole file. */
+  problem(problem: string, line: Line | null = null, session_id = ''): Row {
+    this.tally.bad++
+    const moment = line === null ? this.atMtime() : NO_TIME
+    const number = line?.number ?? null
+    return this.system(
+      moment,
+      'parser',
+      parserText(this.file.path, number, problem),
+      { problem, line: number },
+      { session_id, source_line: number },
+    )
+  }
+
+  /** A file that could not be opened or read to its end. */
+  unreadable(trouble: EvidenceTrouble): Row {
+    this.run.troubles.set(trouble.path, trouble)
+    return this.problem(trouble.problem)
+  }
+
+  /** At a recorded time; without one when it is absent or cannot be read. */
+  atRecord(value: unknown): Moment {
+    const time = recordedTime(value)
+    const bad = time.bad === undefined ? {} : { bad_time: time.bad }
+    return { timestamp_utc: time.iso, details: { time_source: time.iso === '' ? 'none' : 'record', ...bad } }
+  }
+
+  atMtime(): Moment {
+    const { mtime, listing } = this.file
+    return mtime === '' ? NO_TIME : { timestamp_utc: mtime, details: { time_source: 'file-mtime', mtime_from: listing.mtimeFrom } }
+  }
+
+  /** At a recorded time, else at the file's; `from` says which, in the words of the row's text. */
+  atRecordOrMtime(value: unknown, field: string): Moment & { readonly from: string } {
+    const recorded = this.atRecord(value)
+    if (recorded.timestamp_utc !== '') return { ...recorded, from: field }
+    const mtime = this.atMtime()
+    return { timestamp_utc: mtime.timestamp_utc, details: { ...recorded.details, ...mtime.details }, from: 'file mtime' }
+  }
+}
+
+export const NO_TIME: Moment = { timestamp_utc: '', details: { time_source: 'none' } }

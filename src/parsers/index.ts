@@ -1,0 +1,7 @@
+export * from './file-rows.js'
+export * from './json.js'
+export * from './parse.js'
+export * from './parser.js'
+export * from './registry.js'
+export * from './store.js'
+export * from './tally.js'

@@ -1,0 +1,56 @@
+import { parseTree, type Node } from 'jsonc-parser'
+import { KEY_ORDER, RecordedNumber } from '../rows/index.js'
+
+export type JsonObject = Record<string, unknown>
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof RecordedNumber)
+}
+
+/** Source text in which JavaScript's own reading might not show what is recorded: long or oddly written numbers, integer-like keys. */
+const RISKY = /"\d+"\s*:|\d[\d.]{15,}|\.\d*0(?!\d)|\d[eE]|-0(?![\d.])/
+
+/**
+ * `JSON.parse`, but values keep what JavaScript would lose: digits (`RecordedNumber`) and the order of integer-like keys
+ * (`KEY_ORDER`). Accepts exactly what `JSON.parse` accepts; throws where it throws.
+ */
+export function parseLossless(text: string): unknown {
+  const value: unknown = JSON.parse(text)
+  if (!RISKY.test(text)) return value
+  const tree = parseTree(text, [], { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false })
+  return tree === undefined ? value : fromTree(tree, text)
+}
+
+function fromTree(node: Node, source: string): unknown {
+  switch (node.type) {
+    case 'object':
+      return objectFromTree(node, source)
+    case 'array':
+      return (node.children ?? []).map((child) => fromTree(child, source))
+    case 'number':
+      return numberFrom(source.slice(node.offset, node.offset + node.length))
+    case 'string':
+      return JSON.parse(source.slice(node.offset, node.offset + node.length)) as string
+    default:
+      return node.value
+  }
+}
+
+function objectFromTree(node: Node, source: string): JsonObject {
+  const object: JsonObject = {}
+  const keys: string[] = []
+  for (const property of node.children ?? []) {
+    const [keyNode, valueNode] = property.children ?? []
+    if (!keyNode || !valueNode) continue
+    const key = fromTree(keyNode, source) as string
+    if (!Object.hasOwn(object, key)) keys.push(key)
+    Object.defineProperty(object, key, { value: fromTree(valueNode, source), enumerable: true, writable: true, configurable: true })
+  }
+  if (keys.some((key) => /^\d+$/.test(key))) Object.defineProperty(object, KEY_ORDER, { value: keys })
+  return object
+}
+
+function numberFrom(digits: string): number | RecordedNumber {
+  const value = Number(digits)
+  return String(value) === digits ? value : new RecordedNumber(digits)
+}

@@ -1,0 +1,288 @@
+import { z } from 'zod'
+import type { Line } from '../../evidence/index.js'
+import { isAbsent, phrases, recordedTime, type Row } from '../../rows/index.js'
+import { columnText } from '../columns.js'
+import type { FileRows, Moment } from '../file-rows.js'
+import { isObject, parseLossless, type JsonObject } from '../json.js'
+import { assistantTurns, Message, ModelTrack, toolResultTurns, uiTurns, userTurns, type Turn, type Turns } from '../pi/messages.js'
+import { optionalId, optionalText, optionalTime } from '../shapes.js'
+import type { Fold, JsonlStore, Read } from '../store.js'
+import type { Knowledge } from './knowledge.js'
+import type { Original, Originals } from './originals.js'
+
+/**
+ * messages.jsonl of the local backend, and its backups from before a migration (letta-stores 4.4; seen in 0.25.9 to 0.32.18). A line is
+ * an entry (`session`, `message`, `compaction`) or, in schema 1 and older, a bare message; both can stand in one file.
+ */
+const Entry = Message.extend({
+  type: optionalText,
+  parentId: z.unknown().optional(),
+  version: z.unknown().optional(),
+  cwd: optionalText,
+  message: Message.nullish(),
+  summary: z.unknown().optional(),
+  firstKeptEntryId: z.unknown().optional(),
+  tokensBefore: z.unknown().optional(),
+  details: z.unknown().optional(),
+  id: optionalId,
+  timestamp: optionalTime,
+})
+type Entry = z.infer<typeof Entry>
+
+/** Which conversation a file belongs to, as far as its directory and conversation.json tell. */
+export interface LocalConversation {
+  /** Empty when nothing names it. */
+  readonly agentId: string
+  readonly conversationId: string
+}
+
+/** What an earlier look at the same file found out. */
+export interface EarlierLook {
+  /** Lines that a later snapshot of the same message replaces. */
+  readonly superseded: ReadonlySet<number>
+  /** For the line of each last snapshot: the lines that it replaces. */
+  readonly replaces: ReadonlyMap<number, readonly number[]>
+  /** For lines that recorded a counter: the time of the transcript line that repeats them. */
+  readonly times: ReadonlyMap<number, string>
+}
+
+export interface MessagesOptions {
+  readonly conversation: LocalConversation
+  readonly knowledge: Knowledge
+  /** The messages of earlier conversations of the store; absent where nothing can be a copy. */
+  readonly originals?: Originals
+  readonly earlier?: EarlierLook
+}
+
+export function messages(options: MessagesOptions): JsonlStore<Entry> & { readonly folded: () => MessagesFold } {
+  let fold: MessagesFold | undefined
+  return {
+    id: 'messages',
+    record: Entry,
+    looksLike: (value) => typeof value.type === 'string' || typeof value.role === 'string',
+    sessionOf: () => options.conversation.conversationId,
+    fold: (rows) => (fold = new MessagesFold(rows, options)),
+    folded: () => fold!,
+  }
+}
+
+/** The clock of old releases counted messages from the start of 2026 (letta-stores 4.14; 0.24.13 to 0.25.9). */
+const COUNTER = /^2026-01-01T00:\d\d:\d\d\.000Z$/
+
+interface When {
+  readonly moment: Moment
+  /** The recorded time, and a `message.timestamp` that is no counter; either can be empty. */
+  readonly recorded: string
+  readonly real: string
+}
+
+export class MessagesFold implements Fold<Entry> {
+  /** Some message recorded only a counter for its time. */
+  lacksTime = false
+  readonly #models = new ModelTrack()
+  readonly #lines = new Map<string, number | number[]>()
+  #repeated = false
+  #sessionId: string
+  #cwd = ''
+
+  constructor(
+    readonly rows: FileRows,
+    readonly options: MessagesOptions,
+  ) {
+    this.#sessionId = options.conversation.conversationId
+  }
+
+  /** Whether some message was appended again as a later snapshot. */
+  get hasSnapshots(): boolean {
+    return this.#repeated
+  }
+
+  /** The snapshots found: which lines are replaced, and by which. */
+  snapshots(): Pick<EarlierLook, 'superseded' | 'replaces'> {
+    const replaces = new Map<number, readonly number[]>()
+    for (const lines of this.#lines.values()) if (Array.isArray(lines)) replaces.set(lines.at(-1)!, lines.slice(0, -1))
+    return { superseded: new Set([...replaces.values()].flat()), replaces }
+  }
+
+  line({ record, complain }: Read<Entry>, line: Line): Row[] {
+    if (record.type === 'session') return this.#header(record)
+    const message = record.type === 'message' || record.type === 'compaction' ? record.message : record
+    if (record.type === 'compaction') return this.#compaction(record, message ?? undefined, line)
+    if (isMissing(record.type) || record.type === 'message') {
+      if (message && typeof message.role === 'string') return this.#message(record, message, line, complain)
+      complain('no message in the record')
+    } else complain(`an entry of an unknown type (${columnText(record.type)})`)
+    return []
+  }
+
+  #header(record: Entry): Row[] {
+    this.rows.tally.headers++
+    this.#sessionId = columnText(record.id) || this.#sessionId
+    this.#cwd = columnText(record.cwd)
+    this.options.knowledge.noteProject(this.#cwd)
+    return []
+  }
+
+  #message(entry: Entry, message: Message, line: Line, complain: (problem: string) => void): Row[] {
+    if (this.#isSuperseded(message, line)) return []
+    if (isObject(message.metadata?.compaction)) {
+      const { summary, stats } = message.metadata.compaction
+      const when = this.#when(entry, message, line, alertTime(message))
+      return this.#emit([compactionTurn(stats?.context_tokens_before, undefined, summary)], message, when, line)
+    }
+    const { turns, empty, odd } = this.#turns(message, entry === message, line)
+    this.rows.tally.empty += empty
+    odd.forEach(complain)
+    return turns.length === 0 ? [] : this.#emit(turns, message, this.#when(entry, message, line), line)
+  }
+
+  #turns(message: Message, bare: boolean, line: Line): Turns {
+    const losslessPart = (list: 'content' | 'parts', key: 'arguments' | 'input') => (part: number) =>
+      losslessField(line, bare, list, part, key)
+    if (message.parts && !message.content) return uiTurns(message, losslessPart('parts', 'input'))
+    switch (message.role) {
+      case 'user':
+        return userTurns(message)
+      case 'assistant':
+        return assistantTurns(message, this.#models, losslessPart('content', 'arguments'))
+      case 'toolResult':
+        return toolResultTurns(message)
+      default:
+        return { turns: [], empty: 0, odd: [`a message of an unknown role (${columnText(message.role)})`] }
+    }
+  }
+
+  #compaction(entry: Entry, message: Message | undefined, line: Line): Row[] {
+    const when = this.#when(entry, message ?? {}, line, message && alertTime(message))
+    return this.#emit(
+      [compactionTurn(entry.tokensBefore, entry.firstKeptEntryId, entry.summary)],
+      message ?? { role: 'compaction', content: columnText(entry.summary) },
+      when,
+      line,
+    )
+  }
+
+  #emit(turns: readonly Turn[], message: Message, when: When, line: Line): Row[] {
+    const original = this.options.originals?.find(message, when.recorded, when.real)
+    const moment = original ? atOriginal(original, when.moment) : when.moment
+    const replaced = this.options.earlier?.replaces.get(line.number)
+    const shared: JsonObject = {}
+    if (replaced) shared.replaced = replaced
+    if (original)
+      shared.copied_from = { session_id: original.session_id, source_file: original.source_file, source_line: original.source_line }
+    const project = this.#project(isCounterTime(moment) ? '' : moment.timestamp_utc)
+    if (project.from !== undefined) shared.project_from = project.from
+    const place = { session_id: this.#sessionId, project_path: project.project_path, source_line: line.number }
+    const rows = turns.map(({ details, ...turn }) => this.rows.row(moment, { ...turn, ...place, details: { ...details, ...shared } }))
+    if (original) this.rows.tally.copied += rows.length
+    else this.#rememberOriginal(message, when, line)
+    return rows
+  }
+
+  #rememberOriginal(message: Message, { moment, recorded, real }: When, line: Line): void {
+    this.options.originals?.add(message, {
+      session_id: this.#sessionId,
+      source_file: this.rows.file.path,
+      source_line: line.number,
+      timestamp_utc: moment.timestamp_utc,
+      recorded,
+      real,
+    })
+  }
+
+  #project(at: string): { readonly project_path: string; readonly from?: string } {
+    if (this.#cwd !== '') return { project_path: this.#cwd }
+    return this.options.knowledge.projectOf(this.options.conversation.agentId, this.options.conversation.conversationId, at)
+  }
+
+  /**
+   * A message's time: as recorded; where that is a counter, a real `message.timestamp`, else the time of the transcript line that repeats
+   * it, else what the message itself tells, else the counter (rows.md, messages.jsonl).
+   */
+  #when(entry: Entry, message: Message, line: Line, alert = ''): When {
+    const isBare = isMissing(entry.type)
+    const given = isBare ? message.metadata?.created_at : entry.timestamp
+    const moment = this.rows.atRecord(isAbsent(given) ? message.timestamp : given)
+    const recorded = moment.timestamp_utc
+    const stamp = recordedTime(message.timestamp).iso
+    const real = COUNTER.test(stamp) ? '' : stamp
+    if (!COUNTER.test(recorded)) return { moment, recorded, real }
+    const at = (timestamp_utc: string, time_source: 'record' | 'transcript') => ({
+      moment: { timestamp_utc, details: { time_source, time_synthetic: recorded } },
+      recorded,
+      real,
+    })
+    if (real !== '') return at(real, 'record')
+    const paired = this.options.earlier?.times.get(line.number)
+    if (paired !== undefined) return at(paired, 'transcript')
+    if (alert !== '') return at(alert, 'record')
+    this.lacksTime = true
+    return at(recorded, 'record')
+  }
+
+  /** Whether a later line holds a newer snapshot of the same message; noted on the first look, known on the second. */
+  #isSuperseded(message: Message, line: Line): boolean {
+    if (this.options.earlier) {
+      if (!this.options.earlier.superseded.has(line.number)) return false
+      this.rows.tally.replaced++
+      return true
+    }
+    const id = columnText(message.id)
+    if (id === '') return false
+    const before = this.#lines.get(id)
+    if (before === undefined) this.#lines.set(id, line.number)
+    else {
+      const lines = Array.isArray(before) ? before : [before]
+      if (lines.at(-1) !== line.number) {
+        lines.push(line.number)
+        this.#lines.set(id, lines)
+        this.#repeated = true
+      }
+    }
+    return false
+  }
+}
+
+function compactionTurn(tokens_before: unknown, first_kept: unknown, summary: unknown): Turn {
+  const values = { tokens_before, first_kept, summary }
+  return { turn_type: 'system', text: phrases.compaction.say(values), details: { kind: 'compaction', ...values } }
+}
+
+function atOriginal(original: Original, own: Moment): Moment {
+  const { time_synthetic } = own.details
+  return {
+    timestamp_utc: original.timestamp_utc,
+    details: { time_source: 'original', ...(time_synthetic === undefined ? {} : { time_synthetic }) },
+  }
+}
+
+/** A row that stands at a counter has no time that could tell its project. */
+function isCounterTime({ timestamp_utc, details }: Moment): boolean {
+  return timestamp_utc === details.time_synthetic
+}
+
+/** The text of a compaction message is an alert in JSON that carries its own time. */
+function alertTime(message: Message): string {
+  const [part] = Array.isArray(message.content) ? message.content : []
+  const text = isObject(part) ? part.text : message.content
+  if (typeof text !== 'string') return ''
+  try {
+    const alert: unknown = JSON.parse(text)
+    return isObject(alert) ? recordedTime(alert.time).iso : ''
+  } catch {
+    return ''
+  }
+}
+
+/** A part's arguments read again from the line with recorded digits and key order; what was read before where the line is not whole. */
+function losslessField(line: Line, bare: boolean, list: 'content' | 'parts', part: number, key: string): unknown {
+  const entry = parseLossless(line.text)
+  const message = bare ? entry : isObject(entry) ? entry.message : undefined
+  const parts = isObject(message) ? message[list] : undefined
+  const found: unknown = Array.isArray(parts) ? parts[part] : undefined
+  return isObject(found) ? found[key] : undefined
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null
+}

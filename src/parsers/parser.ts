@@ -1,0 +1,63 @@
+import type { CatalogEntry } from '../catalog/index.js'
+import type { EvidenceFile, EvidenceTrouble, Home } from '../evidence/index.js'
+import type { Row } from '../rows/index.js'
+import { Tally } from './tally.js'
+
+/** Takes back every row given so far for one source file of the home: the parser learned late that it must read it again. */
+export interface Withdrawal {
+  readonly withdraw: string
+}
+
+/** What a parser yields: arrays of rows, since an async step per row costs more than the row. */
+export type Batch = readonly Row[] | Withdrawal
+
+export function isWithdrawal(batch: Batch): batch is Withdrawal {
+  return 'withdraw' in batch
+}
+
+export interface ParseOptions {
+  /** Keep rows of secondary sources that messages.jsonl holds too. */
+  readonly allSources?: boolean
+  /** Drop rows that a fork copied from an earlier conversation. */
+  readonly originalsOnly?: boolean
+  /** Lines over this many bytes are named, not read. */
+  readonly lineLimit?: number
+}
+
+/** What one parser run over one home adds up: counts per store, files read, what could not be read, projects not found. */
+export class ParserRun {
+  readonly tallies = new Map<string, Tally>()
+  readonly files = new Set<EvidenceFile>()
+  /** By path: a file that is read twice is in trouble once. */
+  readonly troubles = new Map<string, EvidenceTrouble>()
+  /** Identities of the project files read so far, across the homes of one run. */
+  readonly seen: Set<string>
+  readonly projectsNotFound = new Set<string>()
+  readonly projectsRefused = new Set<string>()
+
+  constructor(
+    readonly options: ParseOptions = {},
+    seen: Set<string> = new Set(),
+  ) {
+    this.seen = seen
+  }
+
+  tally(store: string): Tally {
+    let tally = this.tallies.get(store)
+    if (!tally) this.tallies.set(store, (tally = new Tally()))
+    return tally
+  }
+}
+
+/**
+ * Turns one agent's files into rows. A subclass per agent; `entry` says which files it is given. Rows come in any order, each file's
+ * in the order of the file; whoever reads them sorts.
+ */
+export abstract class Parser {
+  constructor(readonly entry: CatalogEntry) {}
+
+  abstract parse(home: Home, run: ParserRun): AsyncGenerator<Batch>
+}
+
+/** A parser class as a plugin exports it. */
+export type ParserClass = new (entry: CatalogEntry) => Parser

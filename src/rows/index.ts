@@ -1,0 +1,7 @@
+export * from './kinds.js'
+export * from './order.js'
+export * from './phrase.js'
+export * from './phrases.js'
+export * from './recorded.js'
+export * from './row.js'
+export * from './time.js'

@@ -1,0 +1,65 @@
+import { printed } from './recorded.js'
+
+/**
+ * A row text as a template with named values, `model: <model> provider=<provider>`: parsers fill it in, `explain --text` reads it
+ * back, tests compare with it. One grammar, written once.
+ */
+export interface Phrase<Name extends string = string> {
+  readonly id: string
+  readonly template: string
+  readonly names: readonly Name[]
+  /** The text with each value printed as recorded, `-` where it is absent. */
+  say(values: Readonly<Partial<Record<Name, unknown>>>): string
+  /** Every way in which a text can be read as this phrase; more than one where a value holds the phrase's own words. */
+  read(text: string): Record<Name, string>[]
+}
+
+type Names<T extends string> = T extends `${string}<${infer Name}>${infer Rest}` ? Name | Names<Rest> : never
+
+/** Readings of an ambiguous text stop here: enough to show that it is ambiguous. */
+const MOST_READINGS = 16
+
+export function phrase<const T extends string>(id: string, template: T): Phrase<Names<T>> {
+  const pieces = template.split(/<([a-z_]+)>/)
+  const literals = pieces.filter((_, i) => i % 2 === 0)
+  const names = pieces.filter((_, i) => i % 2 === 1) as Names<T>[]
+  return {
+    id,
+    template,
+    names,
+    say(values) {
+      let text = literals[0]!
+      names.forEach((name, i) => (text += printed(values[name]) + literals[i + 1]!))
+      return text
+    },
+    read(text) {
+      return [...readings(text, literals)].map(
+        (found) => Object.fromEntries(names.map((name, i) => [name, found[i]!])) as Record<Names<T>, string>,
+      )
+    },
+  }
+}
+
+function* readings(text: string, literals: readonly string[]): Generator<string[]> {
+  if (!text.startsWith(literals[0]!)) return
+  let given = 0
+  const last = literals.length - 1
+  function* from(start: number, i: number, found: string[]): Generator<string[]> {
+    if (i > last) {
+      if (start === text.length) yield found
+      return
+    }
+    const literal = literals[i]!
+    if (i === last && literal === '') {
+      yield [...found, text.slice(start)]
+      return
+    }
+    for (let at = text.indexOf(literal, start); at !== -1 && given < MOST_READINGS; at = text.indexOf(literal, at + 1)) {
+      for (const reading of from(at + literal.length, i + 1, [...found, text.slice(start, at)])) {
+        if (++given > MOST_READINGS) return
+        yield reading
+      }
+    }
+  }
+  yield* from(literals[0]!.length, 1, [])
+}

@@ -1,0 +1,43 @@
+import { DateTime } from 'luxon'
+
+/** A time as rows hold it: `iso` is UTC with milliseconds and `Z`, or empty; `bad` is the recorded value when it could not be read. */
+export interface RowTime {
+  readonly iso: string
+  readonly bad?: string | number | boolean
+}
+
+const ABSENT: RowTime = { iso: '' }
+const END_OF_9999 = Date.UTC(10_000, 0, 1)
+const CANONICAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
+const FINER_THAN_MILLISECONDS = /(\.\d{3})\d+/
+
+/**
+ * The one place where a recorded time becomes a row's time (rows.md, Columns): ISO 8601 text with any offset (none means UTC),
+ * or a number of milliseconds since 1970. Fractions are cut to milliseconds. Outside the years 1970-9999 it counts as absent.
+ */
+export function recordedTime(value: unknown): RowTime {
+  if (value === undefined || value === null || value === '') return ABSENT
+  const ms = milliseconds(value)
+  if (ms === undefined || !(ms >= 0 && ms < END_OF_9999)) return { iso: '', bad: plain(value) }
+  return { iso: isoFromMs(ms) }
+}
+
+export function isoFromMs(ms: number): string {
+  return new Date(Math.floor(ms)).toISOString()
+}
+
+function milliseconds(value: unknown): number | undefined {
+  if (typeof value === 'number') return value
+  if (typeof value === 'object' && value !== null && 'recorded' in value) return Number(value)
+  if (typeof value !== 'string') return undefined
+  if (CANONICAL.test(value)) {
+    const ms = Date.parse(value)
+    if (ms >= 0 && isoFromMs(ms) === value) return ms
+  }
+  const parsed = DateTime.fromISO(value.trim().replace(FINER_THAN_MILLISECONDS, '$1'), { zone: 'utc' })
+  return parsed.isValid ? parsed.toMillis() : undefined
+}
+
+function plain(value: unknown): string | number | boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : String(value)
+}
