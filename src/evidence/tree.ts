@@ -39,7 +39,7 @@ export interface Tree {
   takeTroubles(): EvidenceTrouble[]
 }
 
-const CHUNK = 1 << 20
+const CHUNK = 1 << 18
 const SPARSE_FROM = 1 << 20
 const OPEN_FLAGS =
   fs.constants.O_RDONLY |

@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
 
 /** Where output goes: a file that appears only when it is whole, or the standard output. */
 export interface Destination {
-  /** False when nobody reads any more: the writer stops, quietly. */
+  /** The bytes are only lent. False when nobody reads any more: the writer stops, quietly. */
   write(bytes: Buffer): Promise<boolean>
   /** The output is whole. */
   finish(): Promise<void>
@@ -95,11 +94,10 @@ export class StandardOutput implements Destination {
     })
   }
 
-  async write(bytes: Buffer): Promise<boolean> {
-    if (this.#closed) return false
-    if (!this.stream.write(bytes))
-      await Promise.race([once(this.stream, 'drain'), once(this.stream, 'close')]).catch(() => (this.#closed = true))
-    return !this.#closed
+  /** Waits until the bytes are handed on: they are only lent. */
+  write(bytes: Buffer): Promise<boolean> {
+    if (this.#closed) return Promise.resolve(false)
+    return new Promise((resolve) => this.stream.write(bytes, (error) => resolve(!error && !this.#closed)))
   }
 
   async finish(): Promise<void> {}

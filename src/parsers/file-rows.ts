@@ -1,5 +1,6 @@
 import type { EvidenceFile, EvidenceTrouble, Home, Line } from '../evidence/index.js'
-import { parserText, recordedTime, type Details, type Row } from '../rows/index.js'
+import { parserText, recordedTime, type Details, type Row, type TurnType } from '../rows/index.js'
+import type { JsonObject } from './json.js'
 import type { ParserRun } from './parser.js'
 import type { Tally } from './tally.js'
 
@@ -11,6 +12,24 @@ export interface Moment {
 
 type Optional = 'session_id' | 'project_path' | 'git_branch' | 'model' | 'tool_name' | 'tool_use_id' | 'source_line'
 type Given = Pick<Row, 'turn_type' | 'text'> & Partial<Pick<Row, Optional>> & { readonly details?: Record<string, unknown> }
+
+/** What one part of a message gives: a row without its time, place and source. */
+export interface Turn {
+  readonly turn_type: TurnType
+  readonly text: string
+  readonly model?: string
+  readonly tool_name?: string
+  readonly tool_use_id?: string
+  readonly details?: JsonObject
+}
+
+/** Which session, project and line a row belongs to. */
+export interface Place {
+  readonly session_id: string
+  readonly project_path: string
+  readonly git_branch?: string
+  readonly source_line?: number | null
+}
 
 /** Makes the rows of one file: fills in what every one of them shares. */
 export class FileRows {
@@ -44,8 +63,31 @@ export class FileRows {
       text: given.text,
       source_file: this.file.path,
       source_line: given.source_line ?? null,
-      details: { ...given.details, ...moment.details, store: this.store } as Details,
+      details: this.#details(moment, given.details),
     }
+  }
+
+  /** A part of a message, at the message's time and place. */
+  turn(moment: Moment, turn: Turn, place: Place, shared?: Record<string, unknown>): Row {
+    return this.row(moment, {
+      turn_type: turn.turn_type,
+      text: turn.text,
+      model: turn.model,
+      tool_name: turn.tool_name,
+      tool_use_id: turn.tool_use_id,
+      session_id: place.session_id,
+      project_path: place.project_path,
+      git_branch: place.git_branch,
+      source_line: place.source_line,
+      details: turn.details && shared ? { ...turn.details, ...shared } : (shared ?? turn.details),
+    })
+  }
+
+  /** A record's own values never take the place of what the parser says. */
+  #details(moment: Moment, values: Record<string, unknown> | undefined): Details {
+    const details: Record<string, unknown> = { store: this.store, ...moment.details }
+    for (const name in values) if (!Object.hasOwn(details, name)) details[name] = values[name]
+    return details as Details
   }
 
   /** A system row of a kind. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Line } from '../evidence/index.js'
 import { isObject, parseLossless, type JsonObject } from './json.js'
+import { quickCheck } from './quick.js'
 
 /** What a line gave: its records, and what was wrong with it when something was. A line can give both. */
 export interface LineReading {
@@ -118,13 +119,15 @@ export interface Sound<T> {
   readonly odd: readonly string[]
 }
 
+const NOTHING_ODD: readonly string[] = []
 /** Beyond this many odd fields a record is not one of this shape. */
 const MOST_ODD = 20
 
 /** Checks a record against its schema; a field of another shape counts as absent and is named. */
 export function sound<T>(schema: z.ZodType<T>, value: unknown): Sound<T> | undefined {
+  if (quickCheck(schema)(value)) return { record: value as T, odd: NOTHING_ODD }
   const first = schema.safeParse(value)
-  if (first.success) return { record: first.data, odd: [] }
+  if (first.success) return { record: first.data, odd: NOTHING_ODD }
   const copy = structuredCloneOf(value)
   const odd: string[] = []
   let error: z.ZodError = first.error

@@ -8,7 +8,8 @@ export interface RowTime {
 
 const ABSENT: RowTime = { iso: '' }
 const END_OF_9999 = Date.UTC(10_000, 0, 1)
-const CANONICAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
+/** The row form itself, of a day that every month has: nothing is left to work out. */
+const CANONICAL = /^(?:19[7-9]\d|[2-9]\d{3})-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 const FINER_THAN_MILLISECONDS = /(\.\d{3})\d+/
 
 /**
@@ -17,6 +18,7 @@ const FINER_THAN_MILLISECONDS = /(\.\d{3})\d+/
  */
 export function recordedTime(value: unknown): RowTime {
   if (value === undefined || value === null || value === '') return ABSENT
+  if (typeof value === 'string' && CANONICAL.test(value)) return { iso: value }
   const ms = milliseconds(value)
   if (ms === undefined || !(ms >= 0 && ms < END_OF_9999)) return { iso: '', bad: plain(value) }
   return { iso: isoFromMs(ms) }
@@ -30,10 +32,6 @@ function milliseconds(value: unknown): number | undefined {
   if (typeof value === 'number') return value
   if (typeof value === 'object' && value !== null && 'recorded' in value) return Number(value)
   if (typeof value !== 'string') return undefined
-  if (CANONICAL.test(value)) {
-    const ms = Date.parse(value)
-    if (ms >= 0 && isoFromMs(ms) === value) return ms
-  }
   const parsed = DateTime.fromISO(value.trim().replace(FINER_THAN_MILLISECONDS, '$1'), { zone: 'utc' })
   return parsed.isValid ? parsed.toMillis() : undefined
 }

@@ -2,13 +2,14 @@ import { z } from 'zod'
 import type { Line } from '../../evidence/index.js'
 import { isAbsent, phrases, recordedTime, type Row } from '../../rows/index.js'
 import { columnText } from '../columns.js'
-import type { FileRows, Moment } from '../file-rows.js'
+import type { FileRows, Moment, Turn } from '../file-rows.js'
 import { isObject, parseLossless, type JsonObject } from '../json.js'
-import { assistantTurns, Message, ModelTrack, toolResultTurns, uiTurns, userTurns, type Turn, type Turns } from '../pi/messages.js'
+import { assistantTurns, Message, ModelTrack, toolResultTurns, uiTurns, userTurns, type Turns } from '../pi/messages.js'
 import { optionalId, optionalText, optionalTime } from '../shapes.js'
 import type { Fold, JsonlStore, Read } from '../store.js'
 import type { Knowledge } from './knowledge.js'
 import type { Original, Originals } from './originals.js'
+import { Snapshots } from './snapshots.js'
 
 /**
  * messages.jsonl of the local backend, and its backups from before a migration (letta-stores 4.4; seen in 0.25.9 to 0.32.18). A line is
@@ -71,17 +72,21 @@ const COUNTER = /^2026-01-01T00:\d\d:\d\d\.000Z$/
 
 interface When {
   readonly moment: Moment
-  /** The recorded time, and a `message.timestamp` that is no counter; either can be empty. */
+  /** The time as recorded, a counter perhaps; empty when there is none. */
   readonly recorded: string
-  readonly real: string
+}
+
+/** A `message.timestamp` that is no counter; empty when there is none. */
+function realTime(message: Message): string {
+  const { iso } = recordedTime(message.timestamp)
+  return COUNTER.test(iso) ? '' : iso
 }
 
 export class MessagesFold implements Fold<Entry> {
   /** Some message recorded only a counter for its time. */
   lacksTime = false
   readonly #models = new ModelTrack()
-  readonly #lines = new Map<string, number | number[]>()
-  #repeated = false
+  readonly #snapshots = new Snapshots()
   #sessionId: string
   #cwd = ''
 
@@ -94,13 +99,12 @@ export class MessagesFold implements Fold<Entry> {
 
   /** Whether some message was appended again as a later snapshot. */
   get hasSnapshots(): boolean {
-    return this.#repeated
+    return this.#snapshots.found
   }
 
   /** The snapshots found: which lines are replaced, and by which. */
   snapshots(): Pick<EarlierLook, 'superseded' | 'replaces'> {
-    const replaces = new Map<number, readonly number[]>()
-    for (const lines of this.#lines.values()) if (Array.isArray(lines)) replaces.set(lines.at(-1)!, lines.slice(0, -1))
+    const replaces = this.#snapshots.replaces()
     return { superseded: new Set([...replaces.values()].flat()), replaces }
   }
 
@@ -163,30 +167,36 @@ export class MessagesFold implements Fold<Entry> {
   }
 
   #emit(turns: readonly Turn[], message: Message, when: When, line: Line): Row[] {
-    const original = this.options.originals?.find(message, when.recorded, when.real)
+    const original = this.options.originals?.find(message, when.recorded, realTime(message))
     const moment = original ? atOriginal(original, when.moment) : when.moment
-    const replaced = this.options.earlier?.replaces.get(line.number)
-    const shared: JsonObject = {}
-    if (replaced) shared.replaced = replaced
-    if (original)
-      shared.copied_from = { session_id: original.session_id, source_file: original.source_file, source_line: original.source_line }
-    const project = this.#project(isCounterTime(moment) ? '' : moment.timestamp_utc)
-    if (project.from !== undefined) shared.project_from = project.from
-    const place = { session_id: this.#sessionId, project_path: project.project_path, source_line: line.number }
-    const rows = turns.map(({ details, ...turn }) => this.rows.row(moment, { ...turn, ...place, details: { ...details, ...shared } }))
+    const { project_path, from } = this.#project(isCounterTime(moment) ? '' : moment.timestamp_utc)
+    const shared = this.#shared(original, from, line)
+    const place = { session_id: this.#sessionId, project_path, source_line: line.number }
+    const rows = turns.map((turn) => this.rows.turn(moment, turn, place, shared))
     if (original) this.rows.tally.copied += rows.length
     else this.#rememberOriginal(message, when, line)
     return rows
   }
 
-  #rememberOriginal(message: Message, { moment, recorded, real }: When, line: Line): void {
+  /** The details that all rows of a message share; mostly none. */
+  #shared(original: Original | undefined, project_from: string | undefined, line: Line): JsonObject | undefined {
+    const replaced = this.options.earlier?.replaces.get(line.number)
+    if (!original && !replaced && project_from === undefined) return undefined
+    const shared: JsonObject = {}
+    if (replaced) shared.replaced = replaced
+    if (original) shared.copied_from = { session_id: original.session_id, source_file: original.source_file, source_line: original.source_line }
+    if (project_from !== undefined) shared.project_from = project_from
+    return shared
+  }
+
+  #rememberOriginal(message: Message, { moment, recorded }: When, line: Line): void {
     this.options.originals?.add(message, {
       session_id: this.#sessionId,
       source_file: this.rows.file.path,
       source_line: line.number,
       timestamp_utc: moment.timestamp_utc,
       recorded,
-      real,
+      real: realTime(message),
     })
   }
 
@@ -204,14 +214,12 @@ export class MessagesFold implements Fold<Entry> {
     const given = isBare ? message.metadata?.created_at : entry.timestamp
     const moment = this.rows.atRecord(isAbsent(given) ? message.timestamp : given)
     const recorded = moment.timestamp_utc
-    const stamp = recordedTime(message.timestamp).iso
-    const real = COUNTER.test(stamp) ? '' : stamp
-    if (!COUNTER.test(recorded)) return { moment, recorded, real }
+    if (!COUNTER.test(recorded)) return { moment, recorded }
     const at = (timestamp_utc: string, time_source: 'record' | 'transcript') => ({
       moment: { timestamp_utc, details: { time_source, time_synthetic: recorded } },
       recorded,
-      real,
     })
+    const real = realTime(message)
     if (real !== '') return at(real, 'record')
     const paired = this.options.earlier?.times.get(line.number)
     if (paired !== undefined) return at(paired, 'transcript')
@@ -227,18 +235,7 @@ export class MessagesFold implements Fold<Entry> {
       this.rows.tally.replaced++
       return true
     }
-    const id = columnText(message.id)
-    if (id === '') return false
-    const before = this.#lines.get(id)
-    if (before === undefined) this.#lines.set(id, line.number)
-    else {
-      const lines = Array.isArray(before) ? before : [before]
-      if (lines.at(-1) !== line.number) {
-        lines.push(line.number)
-        this.#lines.set(id, lines)
-        this.#repeated = true
-      }
-    }
+    this.#snapshots.note(columnText(message.id), line.number)
     return false
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { phrases, printed, type TurnType } from '../../rows/index.js'
+import { phrases, printed } from '../../rows/index.js'
 import { columnText } from '../columns.js'
+import type { Turn } from '../file-rows.js'
 import { isObject, type JsonObject } from '../json.js'
 import { optionalFlag, optionalId, optionalText, optionalTime } from '../shapes.js'
 import { argumentSummary } from './summary.js'
@@ -42,16 +43,6 @@ export const Message = z.looseObject({
   isError: optionalFlag,
 })
 export type Message = z.infer<typeof Message>
-
-/** What one part of a message gives: a row without its time, place and source. */
-export interface Turn {
-  readonly turn_type: TurnType
-  readonly text: string
-  readonly model?: string
-  readonly tool_name?: string
-  readonly tool_use_id?: string
-  readonly details?: JsonObject
-}
 
 /** What a message gave besides its turns. */
 export interface Turns {
