@@ -30,8 +30,6 @@ export class EvidenceFile implements FileName {
   readonly path: string
   readonly shortPath: string
   readonly project: string
-  /** Modification time in the row form; empty outside the years 1970-9999. */
-  readonly mtime: string
   #sha256: string | undefined
   #bytes = 0
 
@@ -45,7 +43,11 @@ export class EvidenceFile implements FileName {
     this.path = name.path
     this.shortPath = name.shortPath
     this.project = name.project
-    this.mtime = isoOf(listing.mtimeNs)
+  }
+
+  /** Modification time in the row form; empty outside the years 1970-9999. */
+  get mtime(): string {
+    return isoOf(this.listing.mtimeNs)
   }
 
   /** The bytes in order; the first whole pass also takes their SHA-256. Throws `EvidenceTrouble` under the logical path. */

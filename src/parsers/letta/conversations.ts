@@ -63,16 +63,16 @@ export async function* parseConversations(files: ConversationFiles, context: Con
   stored.sort((a, b) => byCreation(a, b))
 
   const originals = stored.filter((conversation) => conversation.messages).length > 1 ? new Originals() : undefined
-  const transcriptsLeft = new Set(files.transcripts)
-  const listenersLeft = new Set(files.listeners)
+  const transcriptsLeft = new Unclaimed(files.transcripts, conversationOf)
+  const listenersLeft = new Unclaimed(files.listeners, (listener) => listener)
   for (const conversation of stored) {
-    const mine = takeMatching(transcriptsLeft, conversation, conversationOf)
-    const listeners = takeMatching(listenersLeft, conversation, (listener) => listener)
+    const mine = transcriptsLeft.claim(conversation)
+    const listeners = listenersLeft.claim(conversation)
     yield* new ConversationParse(conversation, mine, listeners, originals, context).batches()
     originals?.commit()
   }
-  for (const file of transcriptsLeft) yield* parseJsonl(transcripts(context.knowledge), fileRows(file, context))
-  for (const listener of listenersLeft) yield listener.found
+  for (const file of transcriptsLeft.rest()) yield* parseJsonl(transcripts(context.knowledge), fileRows(file, context))
+  for (const listener of listenersLeft.rest()) yield listener.found
 }
 
 interface Group {
@@ -139,7 +139,7 @@ function decodeDirectory(name: string): LocalConversation {
 /** When the conversation began, by the first line of its messages; empty when that does not say. */
 async function headerTime(file: EvidenceFile): Promise<string> {
   try {
-    for await (const batch of lines(file.chunks())) {
+    for await (const batch of lines(file.tree.read(file.at, file.listing))) {
       const header: unknown = JSON.parse(batch[0]?.text ?? '')
       return isObject(header) && header.type === 'session' ? recordedTime(header.timestamp).iso : ''
     }
@@ -154,17 +154,35 @@ function byCreation(a: StoredConversation, b: StoredConversation): number {
   return byCodeUnit(a.directory, b.directory)
 }
 
-/** Takes out of `left` what belongs to a conversation; an agent that nothing names matches any. */
-function takeMatching<T>(left: Set<T>, conversation: LocalConversation, of: (item: T) => LocalConversation): T[] {
-  const mine = [...left].filter((item) => {
-    const { agentId, conversationId } = of(item)
-    return (
-      sanitised(conversationId) === sanitised(conversation.conversationId) &&
-      (conversation.agentId === '' || sanitised(agentId) === sanitised(conversation.agentId))
+/** Secondary files that no conversation has claimed yet. */
+class Unclaimed<T> {
+  readonly #byConversation = new Map<string, { readonly item: T; readonly agent: string }[]>()
+
+  constructor(items: readonly T[], of: (item: T) => LocalConversation) {
+    for (const item of items) {
+      const { agentId, conversationId } = of(item)
+      const key = sanitised(conversationId)
+      const sharing = this.#byConversation.get(key) ?? []
+      sharing.push({ item, agent: sanitised(agentId) })
+      this.#byConversation.set(key, sharing)
+    }
+  }
+
+  /** Those of one conversation; an agent that nothing names matches any. */
+  claim({ agentId, conversationId }: LocalConversation): T[] {
+    const key = sanitised(conversationId)
+    const sharing = this.#byConversation.get(key) ?? []
+    const mine = sharing.filter(({ agent }) => agentId === '' || agent === sanitised(agentId))
+    this.#byConversation.set(
+      key,
+      sharing.filter((one) => !mine.includes(one)),
     )
-  })
-  for (const item of mine) left.delete(item)
-  return mine
+    return mine.map(({ item }) => item)
+  }
+
+  rest(): T[] {
+    return [...this.#byConversation.values()].flat().map(({ item }) => item)
+  }
 }
 
 /** Ids as transcript directories spell them (letta-stores 5.1). */

@@ -8,7 +8,7 @@ import { assistantTurns, Message, ModelTrack, toolResultTurns, uiTurns, userTurn
 import { optionalId, optionalText, optionalTime } from '../shapes.js'
 import type { Fold, JsonlStore, Read } from '../store.js'
 import type { Knowledge } from './knowledge.js'
-import type { Original, Originals } from './originals.js'
+import { identityOf, type Identity, type Original, type Originals } from './originals.js'
 import { Snapshots } from './snapshots.js'
 
 /**
@@ -167,14 +167,16 @@ export class MessagesFold implements Fold<Entry> {
   }
 
   #emit(turns: readonly Turn[], message: Message, when: When, line: Line): Row[] {
-    const original = this.options.originals?.find(message, when.recorded, realTime(message))
+    const { originals } = this.options
+    const identity = originals && identityOf(message, when.recorded, realTime(message))
+    const original = identity && originals.find(identity)
     const moment = original ? atOriginal(original, when.moment) : when.moment
     const { project_path, from } = this.#project(isCounterTime(moment) ? '' : moment.timestamp_utc)
     const shared = this.#shared(original, from, line)
     const place = { session_id: this.#sessionId, project_path, source_line: line.number }
     const rows = turns.map((turn) => this.rows.turn(moment, turn, place, shared))
     if (original) this.rows.tally.copied += rows.length
-    else this.#rememberOriginal(message, when, line)
+    else if (identity) originals.add(identity, this.#original(identity, moment, line))
     return rows
   }
 
@@ -189,15 +191,8 @@ export class MessagesFold implements Fold<Entry> {
     return shared
   }
 
-  #rememberOriginal(message: Message, { moment, recorded }: When, line: Line): void {
-    this.options.originals?.add(message, {
-      session_id: this.#sessionId,
-      source_file: this.rows.file.path,
-      source_line: line.number,
-      timestamp_utc: moment.timestamp_utc,
-      recorded,
-      real: realTime(message),
-    })
+  #original({ real }: Identity, { timestamp_utc }: Moment, line: Line): Original {
+    return { session_id: this.#sessionId, source_file: this.rows.file.path, source_line: line.number, timestamp_utc, real }
   }
 
   #project(at: string): { readonly project_path: string; readonly from?: string } {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { compactJson } from '../../rows/index.js'
 import { columnText } from '../columns.js'
 import type { Message } from '../pi/messages.js'
 
@@ -10,8 +9,7 @@ export interface Original {
   readonly source_line: number
   /** The time of its rows. */
   readonly timestamp_utc: string
-  /** Its recorded time, and its own `message.timestamp` where that is a real one. */
-  readonly recorded: string
+  /** Its own `message.timestamp` where that is a real one, else empty. */
   readonly real: string
 }
 
@@ -23,8 +21,7 @@ export class Originals {
   readonly #byKey = new Map<string, Original>()
   #pending: [string, Original][] = []
 
-  find(message: Message, recorded: string, real: string): Original | undefined {
-    const digest = digestOf(message)
+  find({ digest, recorded, real }: Identity): Original | undefined {
     const sameReal = real === '' ? undefined : this.#byKey.get(`real ${real} ${digest}`)
     if (sameReal) return sameReal
     const sameRecorded = this.#byKey.get(`recorded ${recorded} ${digest}`)
@@ -32,10 +29,9 @@ export class Originals {
   }
 
   /** Held back until `commit`: a conversation holds no copies of itself. */
-  add(message: Message, original: Original): void {
-    const digest = digestOf(message)
-    this.#pending.push([`recorded ${original.recorded} ${digest}`, original])
-    if (original.real !== '') this.#pending.push([`real ${original.real} ${digest}`, original])
+  add({ digest, recorded, real }: Identity, original: Original): void {
+    this.#pending.push([`recorded ${recorded} ${digest}`, original])
+    if (real !== '') this.#pending.push([`real ${real} ${digest}`, original])
   }
 
   commit(): void {
@@ -49,11 +45,15 @@ export class Originals {
   }
 }
 
-function digestOf(message: Message): string {
+/** What a copy shares with its original: role, call id and content as a digest, and the times. */
+export interface Identity {
+  readonly digest: string
+  readonly recorded: string
+  readonly real: string
+}
+
+export function identityOf(message: Message, recorded: string, real: string): Identity {
   const content = JSON.stringify(message.content ?? message.parts ?? null)
-  return createHash('sha1')
-    .update(
-      `${columnText(message.role)}\0${columnText(message.toolCallId)}\0${content === undefined ? compactJson(message.content) : content}`,
-    )
-    .digest('base64')
+  const digest = createHash('sha1').update(`${columnText(message.role)}\0${columnText(message.toolCallId)}\0${content}`).digest('base64')
+  return { digest, recorded, real }
 }
