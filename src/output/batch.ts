@@ -128,7 +128,8 @@ export class Batch {
       const slab = this.#slabs[this.#current]
       if (slab && slab.used + most <= slab.bytes.length) return slab
       if (slab && slab.used > 0) this.#current++
-      else if (!slab || most > slab.bytes.length) this.#slabs.splice(this.#current, 0, { bytes: Buffer.allocUnsafeSlow(Math.max(SLAB, most)), used: 0 })
+      else if (!slab || most > slab.bytes.length)
+        this.#slabs.splice(this.#current, 0, { bytes: Buffer.allocUnsafeSlow(Math.max(SLAB, most)), used: 0 })
     }
   }
 

@@ -2,7 +2,18 @@ import { COLUMNS, type Column, type Row } from '../rows/index.js'
 import type { Encoder } from './encoder.js'
 
 /** Values that many rows share, and those that are never the same twice. */
-const SHARED = new Set<Column>(['host', 'user', 'agent', 'session_id', 'project_path', 'git_branch', 'turn_type', 'model', 'tool_name', 'source_file'])
+const SHARED = new Set<Column>([
+  'host',
+  'user',
+  'agent',
+  'session_id',
+  'project_path',
+  'git_branch',
+  'turn_type',
+  'model',
+  'tool_name',
+  'source_file',
+])
 const MOST_REMEMBERED = 4096
 
 /** One JSON object a line, keys in column order; lone surrogates stay as escapes. The same bytes as `JSON.stringify`, sooner. */

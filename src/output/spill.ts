@@ -55,7 +55,8 @@ export class Spill {
   /** Every row's bytes as they lie: in order when there is one run. */
   *payload(size: number): Generator<Buffer> {
     const block = Buffer.allocUnsafeSlow(size)
-    for (let at = 0; at < this.#payload.end; at += size) yield this.#payload.read(at, block.subarray(0, Math.min(size, this.#payload.end - at)))
+    for (let at = 0; at < this.#payload.end; at += size)
+      yield this.#payload.read(at, block.subarray(0, Math.min(size, this.#payload.end - at)))
   }
 
   merged(ranks: Uint32Array): Generator<Sorted> {
@@ -80,7 +81,7 @@ export class Spill {
   /** Blocks of up to `size` bytes, and each row inside them; a larger row has a block of its own. */
   *#readRows(keys: Keys, start: number, size: number): Generator<{ i: number; bytes: Buffer }> {
     let at = start
-    for (let i = 0; i < keys.count; ) {
+    for (let i = 0; i < keys.count;) {
       let length = keys.lengths[i]!
       let next = i + 1
       while (next < keys.count && length + keys.lengths[next]! <= size) length += keys.lengths[next++]!
@@ -138,7 +139,8 @@ class NamelessFile {
   }
 
   append(bytes: Buffer): void {
-    for (let written = 0; written < bytes.length; ) written += fs.writeSync(this.#fd, bytes, written, bytes.length - written, this.end + written)
+    for (let written = 0; written < bytes.length;)
+      written += fs.writeSync(this.#fd, bytes, written, bytes.length - written, this.end + written)
     this.end += bytes.length
   }
 
@@ -158,7 +160,7 @@ class NamelessFile {
   }
 
   read(at: number, into: Buffer): Buffer {
-    for (let read = 0; read < into.length; ) {
+    for (let read = 0; read < into.length;) {
       const more = fs.readSync(this.#fd, into, read, into.length - read, at + read)
       if (more === 0) throw new Error('a temporary file of this program was cut short')
       read += more
@@ -191,7 +193,7 @@ function* merge(runs: Iterator<Sorted>[], ranks: Uint32Array): Generator<Sorted>
   }
   const less = (a: number, b: number) => compareKeys(heads[a]!.row, heads[b]!.row, ranks) < 0
   const sift = (from: number) => {
-    for (let i = from; ; ) {
+    for (let i = from; ;) {
       const left = 2 * i + 1
       let least = i
       if (left < heads.length && less(left, least)) least = left

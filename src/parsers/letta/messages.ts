@@ -186,7 +186,8 @@ export class MessagesFold implements Fold<Entry> {
     if (!original && !replaced && project_from === undefined) return undefined
     const shared: JsonObject = {}
     if (replaced) shared.replaced = replaced
-    if (original) shared.copied_from = { session_id: original.session_id, source_file: original.source_file, source_line: original.source_line }
+    if (original)
+      shared.copied_from = { session_id: original.session_id, source_file: original.source_file, source_line: original.source_line }
     if (project_from !== undefined) shared.project_from = project_from
     return shared
   }

@@ -54,6 +54,8 @@ export interface Identity {
 
 export function identityOf(message: Message, recorded: string, real: string): Identity {
   const content = JSON.stringify(message.content ?? message.parts ?? null)
-  const digest = createHash('sha1').update(`${columnText(message.role)}\0${columnText(message.toolCallId)}\0${content}`).digest('base64')
+  const digest = createHash('sha1')
+    .update(`${columnText(message.role)}\0${columnText(message.toolCallId)}\0${content}`)
+    .digest('base64')
   return { digest, recorded, real }
 }
