@@ -110,9 +110,9 @@ export class FileRows {
   }
 
   /** A file that could not be opened or read to its end. */
-  unreadable(trouble: EvidenceTrouble): Row {
+  unreadable(trouble: EvidenceTrouble, session_id = ''): Row {
     this.run.troubles.set(trouble.path, trouble)
-    return this.problem(trouble.problem)
+    return this.problem(trouble.problem, null, session_id)
   }
 
   /** At a recorded time; without one when it is absent or cannot be read. */

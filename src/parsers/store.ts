@@ -112,7 +112,7 @@ export async function* parseJsonl<T>(store: JsonlStore<T>, rows: FileRows): Asyn
     }
   } catch (error) {
     if (!(error instanceof EvidenceTrouble)) throw error
-    yield [rows.unreadable(error)]
+    yield [rows.unreadable(error, session)]
   }
   const last = fold.end?.() ?? []
   if (last.length > 0) yield last

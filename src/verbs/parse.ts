@@ -93,7 +93,9 @@ export abstract class ParseCommand extends Command {
     if (recordFile) fs.writeFileSync(recordFile, recordText)
     if (flags.json) process.stdout.write(recordText)
     for (const line of summary(timeline, registry.notes, (ended.getTime() - started.getTime()) / 1000)) this.logToStderr(line)
-    const partly = timeline.runs.some(({ run }) => run.troubles.size > 0) || registry.notes.some(({ kind }) => kind === 'conflict')
+    const partly =
+      timeline.runs.some(({ run }) => [...run.tallies.values()].some(({ bad }) => bad > 0)) ||
+      registry.notes.some(({ kind }) => kind === 'conflict')
     if (partly) process.exitCode = PARTLY_READ
   }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Line } from '../../evidence/index.js'
-import { isAbsent, phrases, recordedTime, type Row } from '../../rows/index.js'
+import { phrases, recordedTime, type Row } from '../../rows/index.js'
 import { columnText } from '../columns.js'
 import type { FileRows, Moment, Turn } from '../file-rows.js'
 import { isObject, parseLossless, type JsonObject } from '../json.js'
@@ -135,7 +135,8 @@ export class MessagesFold implements Fold<Entry> {
       return this.#emit([compactionTurn(stats?.context_tokens_before, undefined, summary)], message, when, line)
     }
     const { turns, empty, odd } = this.#turns(message, entry === message, line)
-    this.rows.tally.empty += empty
+    const nothing = turns.length === 0 && empty === 0 && odd.length === 0
+    this.rows.tally.empty += nothing ? 1 : empty
     odd.forEach(complain)
     return turns.length === 0 ? [] : this.#emit(turns, message, this.#when(entry, message, line), line)
   }
@@ -157,6 +158,7 @@ export class MessagesFold implements Fold<Entry> {
   }
 
   #compaction(entry: Entry, message: Message | undefined, line: Line): Row[] {
+    if (message && this.#isSuperseded(message, line)) return []
     const when = this.#when(entry, message ?? {}, line, message && alertTime(message))
     return this.#emit(
       [compactionTurn(entry.tokensBefore, entry.firstKeptEntryId, entry.summary)],
@@ -207,8 +209,7 @@ export class MessagesFold implements Fold<Entry> {
    */
   #when(entry: Entry, message: Message, line: Line, alert = ''): When {
     const isBare = isMissing(entry.type)
-    const given = isBare ? message.metadata?.created_at : entry.timestamp
-    const moment = this.rows.atRecord(isAbsent(given) ? message.timestamp : given)
+    const moment = this.#recordedMoment(isBare ? message.metadata?.created_at : entry.timestamp, message.timestamp)
     const recorded = moment.timestamp_utc
     if (!COUNTER.test(recorded)) return { moment, recorded }
     const at = (timestamp_utc: string, time_source: 'record' | 'transcript') => ({
@@ -222,6 +223,14 @@ export class MessagesFold implements Fold<Entry> {
     if (alert !== '') return at(alert, 'record')
     this.lacksTime = true
     return at(recorded, 'record')
+  }
+
+  /** At the first of two recorded times that can be read. */
+  #recordedMoment(first: unknown, second: unknown): Moment {
+    const moment = this.rows.atRecord(first)
+    if (moment.timestamp_utc !== '') return moment
+    const fallback = this.rows.atRecord(second)
+    return { timestamp_utc: fallback.timestamp_utc, details: { ...moment.details, ...fallback.details } }
   }
 
   /** Whether a later line holds a newer snapshot of the same message; noted on the first look, known on the second. */
