@@ -1,3 +1,4 @@
+export * from './breath.js'
 export * from './file-rows.js'
 export * from './json.js'
 export * from './parse.js'

@@ -69,7 +69,7 @@ export abstract class ParseCommand extends Command {
       flags.output ? new FileDestination(flags.output, { force: flags.force }) : new StandardOutput(),
     )
     const timeline = await writeTimeline(evidence, parsers, {
-      encoder: encoderFor(format, flags.details),
+      encoder: await encoderFor(format, flags.details),
       destination,
       spillTo: spillDirectory(evidence, flags['temp-dir'], flags.output),
       allSources: flags['all-sources'],
@@ -143,14 +143,17 @@ function formatOf(output: string | undefined): Format {
   return ending === 'jsonl' || ending === 'ndjson' ? 'jsonl' : ending === 'txt' ? 'table' : 'csv'
 }
 
-function encoderFor(format: Format, details: boolean): Encoder {
+/** The table, which only a terminal needs, is loaded when it is wanted. */
+async function encoderFor(format: Format, details: boolean): Promise<Encoder> {
   switch (format) {
     case 'csv':
       return csv({ details })
     case 'jsonl':
       return jsonl
-    case 'table':
+    case 'table': {
+      const { table } = await import('../output/table.js')
       return table({ width: process.stdout.columns ?? (Number(process.env.COLUMNS) || 160), color: wantsColor() })
+    }
   }
 }
 

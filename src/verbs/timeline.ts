@@ -2,7 +2,7 @@ import os from 'node:os'
 import path from 'node:path'
 import type { Evidence } from '../evidence/index.js'
 import { RowSorter, type Destination, type Encoder } from '../output/index.js'
-import { parseEvidence, type HomeRun, type ParseOptions, type SuppliedParser } from '../parsers/index.js'
+import { Breath, parseEvidence, type HomeRun, type ParseOptions, type SuppliedParser } from '../parsers/index.js'
 import type { Row } from '../rows/index.js'
 
 export interface TimelineOptions extends ParseOptions {
@@ -48,7 +48,11 @@ export async function writeTimeline(evidence: Evidence, parsers: readonly Suppli
 
 async function write(head: string, sorter: RowSorter, destination: Destination): Promise<void> {
   if (head !== '' && !(await destination.write(Buffer.from(head)))) return
-  for (const bytes of sorter.sorted()) if (!(await destination.write(bytes))) return
+  const breath = new Breath()
+  for (const bytes of sorter.sorted()) {
+    if (!(await destination.write(bytes))) return
+    await breath.take()
+  }
   await destination.finish()
 }
 

@@ -1,7 +1,7 @@
 /** Which line first held each message id of a file, and which lines hold it again as later snapshots. */
 export class Snapshots {
   /** Ids of the usual form, `ui-msg-<n>`, by their number: a large file has very many. */
-  readonly #byNumber = new Map<string, Map<number, number>>()
+  readonly #byNumber = new Map<string, Numbers>()
   readonly #byId = new Map<string, number>()
   readonly #repeats = new Map<string, number[]>()
 
@@ -27,13 +27,43 @@ export class Snapshots {
   /** The line that first held this id, which is this one when it is new. */
   #first(id: string, line: number): number {
     const digits = trailingDigits(id)
-    return digits === 0 ? noteIn(this.#byId, id, line) : noteIn(this.#numbers(id.slice(0, -digits)), Number(id.slice(-digits)), line)
+    return digits === 0 ? noteIn(this.#byId, id, line) : this.#numbers(id.slice(0, -digits)).note(Number(id.slice(-digits)), line)
   }
 
-  #numbers(prefix: string): Map<number, number> {
+  #numbers(prefix: string): Numbers {
     let numbers = this.#byNumber.get(prefix)
-    if (!numbers) this.#byNumber.set(prefix, (numbers = new Map()))
+    if (!numbers) this.#byNumber.set(prefix, (numbers = new Numbers()))
     return numbers
+  }
+}
+
+/** Lines by number, for numbers that mostly grow: those lie in order and need no table. */
+class Numbers {
+  readonly #growing: number[] = []
+  readonly #lines: number[] = []
+  readonly #others = new Map<number, number>()
+
+  note(number: number, line: number): number {
+    const largest = this.#growing.at(-1)
+    if (largest === undefined || number > largest) {
+      this.#growing.push(number)
+      this.#lines.push(line)
+      return line
+    }
+    const at = this.#find(number)
+    return this.#growing[at] === number ? this.#lines[at]! : noteIn(this.#others, number, line)
+  }
+
+  /** The place of the first number that is not smaller. */
+  #find(number: number): number {
+    let low = 0
+    let high = this.#growing.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#growing[middle]! < number) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 }
 
