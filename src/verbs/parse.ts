@@ -10,7 +10,6 @@ import {
   OutputExistsError,
   SorterFullError,
   StandardOutput,
-  table,
   type Destination,
   type Encoder,
 } from '../output/index.js'
