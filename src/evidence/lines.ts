@@ -48,11 +48,12 @@ class Splitter {
 
   push(chunk: Buffer): Line[] {
     const found: Line[] = []
-    const clean = isUtf8(chunk.subarray(firstBoundary(chunk), lastBoundary(chunk)))
+    const clean = isUtf8(chunk.subarray(this.#holdsNothing ? 0 : firstBoundary(chunk), lastBoundary(chunk)))
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      const whole = this.#heldLength === 0 && this.#passedOver === 0
-      found.push(whole ? this.#line(chunk.subarray(start, end), clean, false) : this.#finish(chunk.subarray(start, end), false))
+      found.push(
+        this.#holdsNothing ? this.#line(chunk.subarray(start, end), clean, false) : this.#finish(chunk.subarray(start, end), false),
+      )
       this.#offset += 1
       start = end + 1
     }
@@ -61,7 +62,11 @@ class Splitter {
   }
 
   end(): Line | undefined {
-    return this.#heldLength === 0 && this.#passedOver === 0 ? undefined : this.#finish(Buffer.alloc(0), true)
+    return this.#holdsNothing ? undefined : this.#finish(Buffer.alloc(0), true)
+  }
+
+  get #holdsNothing(): boolean {
+    return this.#heldLength === 0 && this.#passedOver === 0
   }
 
   /** A chunk is only lent, so what is held is a copy. */
@@ -103,7 +108,7 @@ class Splitter {
   }
 }
 
-/** A chunk may begin and end inside a character: those bytes belong to lines that are checked by themselves. */
+/** A chunk may begin and end inside a line, even inside a character: such a line is checked by itself, when it is whole. */
 function firstBoundary(chunk: Buffer): number {
   const newline = chunk.indexOf(NEWLINE)
   return newline === -1 ? chunk.length : newline
