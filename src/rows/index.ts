@@ -1,3 +1,4 @@
+export * from './filter.js'
 export * from './kinds.js'
 export * from './order.js'
 export * from './phrase.js'

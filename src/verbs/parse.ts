@@ -15,6 +15,7 @@ import {
 } from '../output/index.js'
 import { loadParser, type Registered } from '../parsers/index.js'
 import { evidenceFlags, evidenceFrom } from './evidence-flags.js'
+import { FlagValueError, rowFilterFrom, rowFlags } from './row-flags.js'
 import { runRecord } from './run-record.js'
 import { summary } from './summary.js'
 import { spillDirectory, writeTimeline } from './timeline.js'
@@ -37,6 +38,9 @@ export abstract class ParseCommand extends Command {
     'run-record': Flags.file({ description: 'write what was read, and what it gave, to this file', helpGroup: 'OUTPUT' }),
     details: Flags.boolean({ description: 'add the details column to csv', helpGroup: 'OUTPUT' }),
     json: Flags.boolean({ description: 'with --output: the run record on stdout', dependsOn: ['output'], helpGroup: 'OUTPUT' }),
+    'max-text': Flags.integer({ description: 'cut texts at this many characters, and say so in the text', min: 1, helpGroup: 'OUTPUT' }),
+    'excel-safe': Flags.boolean({ description: 'csv: prefix cells that a spreadsheet would run', helpGroup: 'OUTPUT' }),
+    ...rowFlags,
     'all-sources': Flags.boolean({ description: 'keep rows of secondary files that messages.jsonl holds too', helpGroup: 'ROWS' }),
     'originals-only': Flags.boolean({ description: 'drop rows that a fork copied', helpGroup: 'ROWS' }),
   }
@@ -68,7 +72,9 @@ export abstract class ParseCommand extends Command {
       flags.output ? new FileDestination(flags.output, { force: flags.force }) : new StandardOutput(),
     )
     const timeline = await writeTimeline(evidence, parsers, {
-      encoder: await encoderFor(format, flags.details),
+      encoder: await encoderFor(format, flags),
+      filter: this.#usage(() => rowFilterFrom(flags)),
+      maxText: flags['max-text'],
       destination,
       spillTo: spillDirectory(evidence, flags['temp-dir'], flags.output),
       allSources: flags['all-sources'],
@@ -113,7 +119,8 @@ export abstract class ParseCommand extends Command {
     try {
       return act()
     } catch (error) {
-      if (error instanceof EvidenceUsageError || error instanceof OutputExistsError) this.error(error.message, { exit: USAGE })
+      if (error instanceof EvidenceUsageError || error instanceof OutputExistsError || error instanceof FlagValueError)
+        this.error(error.message, { exit: USAGE })
       throw error
     }
   }
@@ -143,10 +150,10 @@ function formatOf(output: string | undefined): Format {
 }
 
 /** The table, which only a terminal needs, is loaded when it is wanted. */
-async function encoderFor(format: Format, details: boolean): Promise<Encoder> {
+async function encoderFor(format: Format, flags: { readonly details: boolean; readonly 'excel-safe': boolean }): Promise<Encoder> {
   switch (format) {
     case 'csv':
-      return csv({ details })
+      return csv({ details: flags.details, excelSafe: flags['excel-safe'] })
     case 'jsonl':
       return jsonl
     case 'table': {

@@ -32,6 +32,7 @@ export const RunRecord = z.strictObject({
   ),
   rows: Count,
   rows_without_time: Count,
+  rows_filtered_out: Count,
   time_range: z.strictObject({ first: z.string(), last: z.string() }),
   output: z.strictObject({ file: z.string(), format: z.string() }).nullable(),
   homes: z.array(
@@ -94,6 +95,7 @@ export function runRecord(input: RunRecordInput): RunRecord {
     plugin_notes: input.notes.map(({ kind, agent, plugins, message }) => ({ kind, agent, plugins: [...plugins], message })),
     rows: timeline.rows,
     rows_without_time: timeline.withoutTime,
+    rows_filtered_out: timeline.filteredOut,
     time_range: { first: timeline.first, last: timeline.last },
     output: input.output,
     homes: timeline.runs.map(homeRecord),

@@ -11,6 +11,7 @@ export function summary(timeline: Timeline, notes: readonly RegistryNote[], seco
     lines.push(...timeline.runs.map(({ directory, agent }) => `no ${agent} files in ${visible(directory)}`))
   }
   for (const home of timeline.runs) lines.push(...homeLines(home))
+  if (timeline.filteredOut > 0) lines.push(`${plural(timeline.filteredOut, 'row')} left out by the filters`)
   const files = timeline.runs.reduce((sum, { run }) => sum + run.files.size, 0)
   const bytes = timeline.runs.flatMap(({ run }) => [...run.tallies.values()]).reduce((sum, tally) => sum + tally.bytes, 0)
   const homes = new Set(timeline.runs.map(({ directory }) => directory)).size

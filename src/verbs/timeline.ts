@@ -3,11 +3,15 @@ import path from 'node:path'
 import type { Evidence } from '../evidence/index.js'
 import { RowSorter, type Destination, type Encoder } from '../output/index.js'
 import { Breath, parseEvidence, type HomeRun, type ParseOptions, type SuppliedParser } from '../parsers/index.js'
-import type { Row } from '../rows/index.js'
+import { compareSources, rowTest, type Row, type RowFilter, type RowSource } from '../rows/index.js'
 
 export interface TimelineOptions extends ParseOptions {
   readonly encoder: Encoder
   readonly destination: Destination
+  /** Which rows are written; without it all. */
+  readonly filter?: RowFilter
+  /** Texts are cut at this many characters. */
+  readonly maxText?: number
   /** Where sorting spills; undefined holds all rows in memory. */
   readonly spillTo?: string
 }
@@ -20,24 +24,35 @@ export interface Timeline {
   readonly first: string
   readonly last: string
   readonly withoutTime: number
+  /** Rows that the filters left out. */
+  readonly filteredOut: number
 }
 
 /** Reads the evidence, puts its rows in order and writes them: the main job, without a command line around it. */
 export async function writeTimeline(evidence: Evidence, parsers: readonly SuppliedParser[], options: TimelineOptions): Promise<Timeline> {
   const { encoder, destination } = options
-  const span = new Span()
+  const counts = new Counts()
+  const wanted = rowTest(options.filter ?? {})
   const sorter = new RowSorter({ encode: encoder.encode, spillTo: options.spillTo })
+  const keep = (row: Row): boolean => {
+    const kept = wanted?.(row) ?? true
+    if (kept) counts.add(row)
+    else counts.leaveOut(row)
+    return kept
+  }
   try {
     const runs = await parseEvidence(evidence, parsers, options, {
-      add: (rows) => {
-        for (const row of rows) span.add(row)
-        sorter.add(rows)
+      add: (given) => {
+        const rows = given.filter(keep)
+        sorter.add(options.maxText === undefined ? rows : rows.map((row) => shortened(row, options.maxText!)))
       },
-      withdraw: (source) => sorter.withdraw(source),
+      withdraw: (source) => {
+        counts.withdraw(source)
+        sorter.withdraw(source)
+      },
     })
     await write(encoder.head, sorter, destination)
-    const rows = runs.flatMap(({ run }) => [...run.tallies.values()]).reduce((sum, tally) => sum + tally.rows, 0)
-    return { runs, rows, first: span.first, last: span.last, withoutTime: span.withoutTime }
+    return { runs, ...counts.total() }
   } catch (error) {
     destination.abandon()
     throw error
@@ -56,18 +71,67 @@ async function write(head: string, sorter: RowSorter, destination: Destination):
   await destination.finish()
 }
 
-class Span {
-  first = ''
-  last = ''
-  withoutTime = 0
+/** A text that was cut says so, and how long it is. */
+function shortened(row: Row, most: number): Row {
+  return row.text.length <= most ? row : { ...row, text: `${row.text.slice(0, most)}… [cut: ${row.text.length} characters in all]` }
+}
 
-  add({ timestamp_utc: at }: Row): void {
-    if (at === '') this.withoutTime++
+/** What is counted of the rows of one file, until they are withdrawn. */
+interface FileCount {
+  rows: number
+  filteredOut: number
+  withoutTime: number
+  first: string
+  last: string
+}
+
+/** Counts the rows that are written, file by file: a file that is read again starts anew. */
+class Counts {
+  readonly #files = new Map<string, FileCount>()
+  #last: { readonly source: RowSource; readonly count: FileCount } | undefined
+
+  add(row: Row): void {
+    const at = row.timestamp_utc
+    const count = this.#of(row)
+    count.rows++
+    if (at === '') count.withoutTime++
     else {
-      if (this.first === '' || at < this.first) this.first = at
-      if (at > this.last) this.last = at
+      if (count.first === '' || at < count.first) count.first = at
+      if (at > count.last) count.last = at
     }
   }
+
+  leaveOut(row: Row): void {
+    this.#of(row).filteredOut++
+  }
+
+  withdraw(source: RowSource): void {
+    this.#files.delete(nameOf(source))
+    this.#last = undefined
+  }
+
+  total(): Omit<Timeline, 'runs'> {
+    const total = { rows: 0, filteredOut: 0, withoutTime: 0, first: '', last: '' }
+    for (const count of this.#files.values()) {
+      for (const key of ['rows', 'filteredOut', 'withoutTime'] as const) total[key] += count[key]
+      if (count.first !== '' && (total.first === '' || count.first < total.first)) total.first = count.first
+      if (count.last > total.last) total.last = count.last
+    }
+    return total
+  }
+
+  #of(source: RowSource): FileCount {
+    if (this.#last && compareSources(this.#last.source, source) === 0) return this.#last.count
+    const name = nameOf(source)
+    let count = this.#files.get(name)
+    if (!count) this.#files.set(name, (count = { rows: 0, filteredOut: 0, withoutTime: 0, first: '', last: '' }))
+    this.#last = { source, count }
+    return count
+  }
+}
+
+function nameOf({ host, user, agent, source_file }: RowSource): string {
+  return `${agent}\0${user}\0${host}\0${source_file}`
 }
 
 /** Spills go beside the output; a copied home may spill to this machine's temp directory, a live one leaves no trace there. */

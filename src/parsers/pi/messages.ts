@@ -3,7 +3,7 @@ import { phrases, printed } from '../../rows/index.js'
 import { columnText } from '../columns.js'
 import type { Turn } from '../file-rows.js'
 import { isObject, type JsonObject } from '../json.js'
-import { optionalFlag, optionalId, optionalText, optionalTime } from '../shapes.js'
+import { known, optionalFlag, optionalId, optionalText, optionalTime } from '../shapes.js'
 import { argumentSummary } from './summary.js'
 
 /**
@@ -23,7 +23,15 @@ export const Message = z.looseObject({
       conversation_id: optionalText,
       provider: z.unknown().optional(),
       compaction: z
-        .looseObject({ summary: z.unknown().optional(), stats: z.looseObject({ context_tokens_before: z.unknown().optional() }).nullish() })
+        .looseObject({
+          summary: z.unknown().optional(),
+          stats: z
+            .looseObject({
+              context_tokens_before: z.unknown().optional(),
+              ...known('trigger context_tokens_after context_window messages_count_before messages_count_after'),
+            })
+            .nullish(),
+        })
         .nullish(),
     })
     .nullish(),
