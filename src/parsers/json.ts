@@ -7,8 +7,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof RecordedNumber)
 }
 
-/** Source text in which JavaScript's own reading might not show what is recorded: long or oddly written numbers, integer-like keys. */
-const RISKY = /"\d+"\s*:|\d[\d.]{15,}|\.\d*0(?!\d)|\d[eE]|-0(?![\d.])/
+/**
+ * Source text in which JavaScript's own reading might not show what is recorded: long, small or oddly written numbers, integer-like keys
+ * (whose digits may be escapes).
+ */
+const RISKY = /"(?:\d|\\u003\d)+"\s*:|\d[\d.]{15,}|\.0{6}|\.\d*0(?!\d)|\d[eE]|-0(?![\d.])/
 
 /**
  * `JSON.parse`, but values keep what JavaScript would lose: digits (`RecordedNumber`) and the order of integer-like keys

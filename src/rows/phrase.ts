@@ -33,33 +33,36 @@ export function phrase<const T extends string>(id: string, template: T): Phrase<
       return text
     },
     read(text) {
-      return [...readings(text, literals)].map(
+      return readings(text, literals).map(
         (found) => Object.fromEntries(names.map((name, i) => [name, found[i]!])) as Record<Names<T>, string>,
       )
     },
   }
 }
 
-function* readings(text: string, literals: readonly string[]): Generator<string[]> {
-  if (!text.startsWith(literals[0]!)) return
-  let given = 0
+/** The values of each reading, the nearest words first. */
+function readings(text: string, literals: readonly string[]): string[][] {
+  const found: string[][] = []
   const last = literals.length - 1
-  function* from(start: number, i: number, found: string[]): Generator<string[]> {
-    if (i > last) {
-      if (start === text.length) yield found
-      return
-    }
+  if (last === 0) return text === literals[0] ? [[]] : []
+  /** Where, for each piece, the rest could not be read: then not from later on either, so no text is tried for ever. */
+  const dead = literals.map(() => Infinity)
+  const read = (start: number, i: number, values: readonly string[]): void => {
     const literal = literals[i]!
-    if (i === last && literal === '') {
-      yield [...found, text.slice(start)]
+    if (i === last) {
+      const end = text.length - literal.length
+      if (end >= start && text.endsWith(literal)) found.push([...values, text.slice(start, end)])
       return
     }
-    for (let at = text.indexOf(literal, start); at !== -1 && given < MOST_READINGS; at = text.indexOf(literal, at + 1)) {
-      for (const reading of from(at + literal.length, i + 1, [...found, text.slice(start, at)])) {
-        if (++given > MOST_READINGS) return
-        yield reading
-      }
+    const before = found.length
+    for (let at = text.indexOf(literal, start); at !== -1 && found.length < MOST_READINGS; at = text.indexOf(literal, at + 1)) {
+      if (at + literal.length >= dead[i + 1]!) break
+      const soFar = found.length
+      read(at + literal.length, i + 1, [...values, text.slice(start, at)])
+      if (found.length === soFar) dead[i + 1] = Math.min(dead[i + 1]!, at + literal.length)
     }
+    if (found.length === before) dead[i] = Math.min(dead[i]!, start)
   }
-  yield* from(literals[0]!.length, 1, [])
+  if (text.startsWith(literals[0]!)) read(literals[0]!.length, 1, [])
+  return found
 }
