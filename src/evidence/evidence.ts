@@ -7,7 +7,7 @@ import { byCodeUnit } from '../rows/index.js'
 import { EvidenceFile } from './file.js'
 import { below, recordedBelow, recordedHomes, recordedPath, slashed, type RecordedPath } from './recorded-path.js'
 import { FolderTree, join, readable, treePath, type Tree, type TreePath } from './tree.js'
-import { EvidenceUsageError, type EvidenceTrouble } from './trouble.js'
+import { EvidenceTrouble, EvidenceUsageError } from './trouble.js'
 
 /** A store that an environment variable had moved: where it is now, and which usual paths it stands for. */
 export interface MovedStore {
@@ -49,15 +49,20 @@ export class Evidence {
     const were = options.homesWere ?? []
     if (were.length > directories.length) throw new EvidenceUsageError('there are more --home-was than --home')
     const users = options.users ?? []
+    // On a live machine an account is what it is: there a name only chooses.
+    const named = !this.live && directories.length === 1 && users.length === 1 ? users[0] : undefined
     const homes = directories.map((directory, i) => {
       assertDirectory(directory, '--home')
-      const user = directories.length === 1 && users.length === 1 ? users[0] : undefined
-      return new Home(directory, { live: this.live, was: were[i], user, moved: options.moved ?? [], host: this.host })
+      return new Home(directory, { live: this.live, was: were[i], user: named, moved: options.moved ?? [], host: this.host })
     })
-    this.homes = directories.length > 1 && users.length > 0 ? homes.filter((home) => users.includes(home.user)) : homes
+    this.homes = users.length === 0 ? homes : homes.filter((home) => users.includes(home.user))
+    if (this.homes.length === 0) {
+      throw new EvidenceUsageError(`--user ${users.join(', ')}: no such account here, only ${homes.map(({ user }) => user).join(', ')}`)
+    }
     for (const directory of options.projectDirs ?? []) {
       assertDirectory(directory, '--project-dir')
-      this.homes[0]?.addProjectDirectory(directory)
+      const home = this.homes.find((home) => home.holds(directory)) ?? this.homes[0]!
+      home.addProjectDirectory(directory)
     }
   }
 }
@@ -96,7 +101,11 @@ export class Home {
   readonly #stood: readonly RecordedPath[]
   readonly #moved: readonly { readonly store: MovedStore; readonly tree: FolderTree }[]
   readonly #projects = new Map<string, ProjectPlace>()
-  readonly #extraTrees: FolderTree[] = []
+  /** Trees beside the home's own, each with what stands for its root in logical paths. */
+  readonly #extraTrees: { readonly tree: FolderTree; readonly base: string }[] = []
+
+  /** Files of the home in whose place one of a moved store is read. */
+  #shadowed: EvidenceTrouble[] = []
 
   constructor(directory: string, options: HomeOptions) {
     this.directory = path.resolve(directory)
@@ -109,7 +118,7 @@ export class Home {
     this.user = options.user ?? was?.segments.at(-1) ?? path.basename(this.directory)
     this.#moved = options.moved.map((store) => {
       assertDirectory(store.directory, 'moved store')
-      return { store, tree: this.#tracked(new FolderTree(store.directory)) }
+      return { store, tree: this.#tracked(new FolderTree(store.directory), store.base) }
     })
   }
 
@@ -132,9 +141,13 @@ export class Home {
 
   #add(named: Map<string, EvidenceFile>, tree: Tree, at: TreePath, logical: string, match: (path: string) => string | undefined): void {
     const store = match(logical)
-    if (store === undefined || named.has(logical)) return
+    if (store === undefined) return
     const listing = tree.list(at)
     if (!listing || listing.kind === 'directory') return
+    if (named.has(logical)) {
+      this.#shadowed.push(new EvidenceTrouble(logical, 'stands in the moved store too; only that one was read'))
+      return
+    }
     named.set(logical, new EvidenceFile(tree, at, listing, { store, path: logical, shortPath: logical, project: '' }))
   }
 
@@ -152,18 +165,26 @@ export class Home {
     return 'found'
   }
 
+  /** Whether a directory of this machine is the home or lies in it. */
+  holds(directory: string): boolean {
+    const inHome = path.relative(this.directory, path.resolve(directory))
+    return inHome.split(path.sep)[0] !== '..' && !path.isAbsolute(inHome)
+  }
+
   /** A project directory that a person names: where it lies in the home gives its recorded path, else its path here. */
   addProjectDirectory(directory: string): void {
     const absolute = path.resolve(directory)
-    const inHome = path.relative(this.directory, absolute)
     const stood = this.#stood[0]
-    if (!inHome.startsWith('..') && !path.isAbsolute(inHome) && stood) {
-      const segments = inHome.split(path.sep).filter((segment) => segment !== '')
+    if (this.holds(absolute) && stood) {
+      const segments = path
+        .relative(this.directory, absolute)
+        .split(path.sep)
+        .filter((segment) => segment !== '')
       const recorded = recordedBelow(homeText(stood), segments)
       this.#projects.set(slashed(recorded), { tree: this.#tree, prefix: join(...segments.map(treePath)), recorded })
       return
     }
-    this.#projects.set(absolute, { tree: this.#tracked(new FolderTree(absolute)), prefix: '', recorded: absolute })
+    this.#projects.set(absolute, { tree: this.#tracked(new FolderTree(absolute), slashed(absolute)), prefix: '', recorded: absolute })
   }
 
   /** The files of every project named so far that fall under these stores; each file once. The home's own are read as the home's. */
@@ -198,11 +219,16 @@ export class Home {
 
   /** What could not be listed since the last call. */
   takeTroubles(): EvidenceTrouble[] {
-    return [this.#tree, ...this.#extraTrees].flatMap((tree) => tree.takeTroubles())
+    const named = this.#extraTrees.flatMap(({ tree, base }) =>
+      tree.takeTroubles().map(({ path, problem }) => new EvidenceTrouble(join(base, path), problem)),
+    )
+    const shadowed = this.#shadowed
+    this.#shadowed = []
+    return [...this.#tree.takeTroubles(), ...named, ...shadowed]
   }
 
-  #tracked(tree: FolderTree): FolderTree {
-    this.#extraTrees.push(tree)
+  #tracked(tree: FolderTree, base: string): FolderTree {
+    this.#extraTrees.push({ tree, base })
     return tree
   }
 
@@ -231,15 +257,21 @@ export class Home {
   /** On a live machine the machine is the evidence; what the kernel makes up is not. */
   #placeOnMachine(wanted: RecordedPath): Omit<ProjectPlace, 'recorded'> | undefined {
     if ((wanted.style === 'windows') !== (process.platform === 'win32')) return undefined
-    if (['proc', 'sys', 'dev'].includes(wanted.segments[0] ?? '')) return undefined
+    if (isMadeUp(wanted)) return undefined
     const absolute = `${wanted.drive}${path.sep}${wanted.segments.join(path.sep)}`
     try {
-      if (!fs.statSync(absolute).isDirectory()) return undefined
-      return { tree: this.#tracked(new FolderTree(fs.realpathSync(absolute))), prefix: '' }
+      const real = fs.realpathSync(absolute)
+      const place = recordedPath(real)
+      if (!place || isMadeUp(place) || !fs.statSync(real).isDirectory()) return undefined
+      return { tree: this.#tracked(new FolderTree(real), slashed(absolute)), prefix: '' }
     } catch {
       return undefined
     }
   }
+}
+
+function isMadeUp({ segments }: RecordedPath): boolean {
+  return ['proc', 'sys', 'dev'].includes(segments[0] ?? '')
 }
 
 function homeText(stood: RecordedPath): string {

@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer'
 import fs from 'node:fs'
 import path from 'node:path'
 import glob, { type FileSystemAdapter } from 'fast-glob'
+import picomatch from 'picomatch'
 import type { MtimeFrom } from '../rows/index.js'
 import { EvidenceTrouble, problemOf } from './trouble.js'
 
@@ -49,9 +51,31 @@ const OPEN_FLAGS =
 const OPEN_FLAGS_NOT_OWNER = OPEN_FLAGS & ~((fs.constants as { O_NOATIME?: number }).O_NOATIME ?? 0)
 const BYTES = process.platform !== 'win32'
 
-/** Bytes of a name, each as one character, to the text that people read; bytes that are not UTF-8 become U+FFFD. */
+/**
+ * Bytes of a name, each as one character, to the text that people read; bytes that are not UTF-8 are written `\xff`, so that two
+ * names never look the same.
+ */
 export function readable(at: TreePath): string {
-  return BYTES ? Buffer.from(at, 'latin1').toString('utf8') : at
+  if (!BYTES) return at
+  const bytes = Buffer.from(at, 'latin1')
+  return isUtf8(bytes) ? bytes.toString('utf8') : withEscapes(bytes)
+}
+
+const LONGEST_CHARACTER = 4
+
+function withEscapes(bytes: Buffer): string {
+  let text = ''
+  for (let start = 0; start < bytes.length;) {
+    let end = Math.min(start + LONGEST_CHARACTER, bytes.length)
+    while (end > start && !isOneCharacter(bytes.subarray(start, end))) end--
+    text += end > start ? bytes.toString('utf8', start, end) : `\\x${bytes[start]!.toString(16).padStart(2, '0')}`
+    start = Math.max(end, start + 1)
+  }
+  return text
+}
+
+function isOneCharacter(bytes: Buffer): boolean {
+  return isUtf8(bytes) && [...bytes.toString('utf8')].length === 1
 }
 
 /** The inverse of `readable` for a name that is text. */
@@ -66,16 +90,24 @@ export function join(...parts: TreePath[]): TreePath {
 /** Where fast-glob believes that it works; the adapter maps it onto the tree, so that names can stay bytes. */
 const VIRTUAL_ROOT = path.resolve('/evidence')
 
+/** `**` does not match a line break: fast-glob sees other characters in their place, which are no bytes and so in no name. */
+const withoutLineBreaks = (at: TreePath) => at.replaceAll('\n', '\u0100').replaceAll('\r', '\u0101')
+const withLineBreaks = (at: TreePath) => at.replaceAll('\u0100', '\n').replaceAll('\u0101', '\r')
+
 /** A folder on this machine's disk. Nothing below its root is reached through a link. */
 export class FolderTree implements Tree {
   readonly #root: string
   readonly #rootBytes: Buffer
+  readonly #realRoot: TreePath
   readonly #troubles = new Map<string, EvidenceTrouble>()
   readonly #plainDirectories = new Map<TreePath, boolean>()
+  /** Links passed by while directories were listed. */
+  readonly #links = new Set<TreePath>()
 
   constructor(root: string) {
     this.#root = path.resolve(root)
     this.#rootBytes = Buffer.from(this.#root === path.sep ? '' : this.#root)
+    this.#realRoot = realPath(this.#root)
   }
 
   find(prefix: TreePath, globs: readonly string[], options: FindOptions = {}): TreePath[] {
@@ -90,7 +122,8 @@ export class FolderTree implements Tree {
       ignore: [...(options.ignore ?? [])],
       ...(options.deep === undefined ? {} : { deep: options.deep }),
     })
-    return found.map((at) => join(prefix, at))
+    this.#noteLinks(prefix, globs)
+    return found.map((at) => join(prefix, withLineBreaks(at)))
   }
 
   list(at: TreePath): Listing | undefined {
@@ -127,13 +160,9 @@ export class FolderTree implements Tree {
     }
   }
 
+  /** Below the root no link is followed, so only the root itself can have two names. */
   identity(at: TreePath): string {
-    const real = this.#real(at)
-    try {
-      return fs.realpathSync(real, { encoding: 'latin1' as BufferEncoding })
-    } catch {
-      return real.toString('latin1')
-    }
+    return join(this.#realRoot, at)
   }
 
   takeTroubles(): EvidenceTrouble[] {
@@ -174,6 +203,17 @@ export class FolderTree implements Tree {
   #real(at: TreePath): Buffer {
     if (!BYTES) return Buffer.from(path.join(this.#root, at))
     return Buffer.concat([this.#rootBytes, Buffer.from(`/${at}`, 'latin1')])
+  }
+
+  /** Names each link that stands where a pattern would have entered a directory: what lies behind it was not looked for. */
+  #noteLinks(prefix: TreePath, globs: readonly string[]): void {
+    if (this.#links.size === 0) return
+    const wanted = picomatch([...new Set(globs.flatMap(directoriesOf))], { dot: true })
+    for (const at of this.#links) {
+      const inside = prefix === '' ? at : at.slice(prefix.length + 1)
+      if (wanted(inside)) this.#troubles.set(at, new EvidenceTrouble(readable(at), 'is a symbolic link, which is not followed'))
+    }
+    this.#links.clear()
   }
 
   /** Whether every step from the root to here is a directory itself, not a link to one. */
@@ -219,7 +259,12 @@ export class FolderTree implements Tree {
       const inTree = this.#fromVirtual(at)
       if (!this.#isPlainDirectory(inTree)) throw noEntry(at)
       try {
-        return fs.readdirSync(this.#real(inTree), { withFileTypes: true, encoding: 'latin1' as BufferEncoding })
+        const entries = fs.readdirSync(this.#real(inTree), { withFileTypes: true, encoding: 'latin1' as BufferEncoding })
+        for (const entry of entries) {
+          if (entry.isSymbolicLink()) this.#links.add(join(inTree, entry.name))
+          entry.name = withoutLineBreaks(entry.name)
+        }
+        return entries
       } catch (error) {
         this.#note(inTree, error)
         throw error
@@ -228,13 +273,32 @@ export class FolderTree implements Tree {
   }
 
   #fromVirtual(at: string): TreePath {
-    return path.relative(VIRTUAL_ROOT, at).split(path.sep).join('/')
+    return withLineBreaks(path.relative(VIRTUAL_ROOT, at).split(path.sep).join('/'))
   }
 }
 
 function parent(at: TreePath): TreePath {
   const cut = at.lastIndexOf('/')
   return cut === -1 ? '' : at.slice(0, cut)
+}
+
+/** Where a directory really lies, with `/` separators and none at the end. */
+function realPath(directory: string): TreePath {
+  try {
+    return fs
+      .realpathSync(directory, { encoding: 'latin1' as BufferEncoding })
+      .split(path.sep)
+      .join('/')
+      .replace(/\/$/, '')
+  } catch {
+    return treePath(directory)
+  }
+}
+
+/** The patterns of the directories that a pattern leads through, but for `**`, which every directory matches. */
+function directoriesOf(pattern: string): string[] {
+  const steps = pattern.split('/')
+  return steps.slice(1).flatMap((_, i) => (steps[i] === '**' ? [] : [steps.slice(0, i + 1).join('/')]))
 }
 
 function noEntry(at: string): NodeJS.ErrnoException {

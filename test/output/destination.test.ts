@@ -10,7 +10,9 @@ const root = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-forensics-destination-
 afterAll(() => fs.rmSync(root, { recursive: true, force: true }))
 
 let directory: string
-beforeEach(() => (directory = fs.mkdtempSync(path.join(root, 'case-'))))
+beforeEach(() => {
+  directory = fs.mkdtempSync(path.join(root, 'case-'))
+})
 
 describe('an output file', () => {
   test('appears only when it is whole; until then a temporary name stands beside it', async () => {
