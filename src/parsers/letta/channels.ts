@@ -9,14 +9,15 @@ import { jsonStore } from '../store.js'
  * channels/<channel>/routing.json, until 0.30.29 routing.yaml with the same JSON: the messaging chats through which conversations are
  * relayed (letta-stores 4.12; seen in 0.32.18). accounts.json beside it holds bot tokens and is not read.
  */
-const RoutingFile = z.looseObject({ routes: z.array(z.unknown()).optional() })
+const RoutingFile = z.looseObject({ routes: z.unknown().optional() })
 
 export const channels = jsonStore({
   id: 'channels',
   record: RoutingFile,
   rows({ record }, rows) {
-    if (!record.routes) return [rows.problem('no list of routes')]
-    return record.routes.map((route, i) => (isObject(route) ? relayed(route, rows) : rows.problem(`field routes.${i} is not an object`)))
+    const routes: unknown = record.routes
+    if (!Array.isArray(routes)) return [rows.problem('no list of routes')]
+    return routes.map((route: unknown, i) => (isObject(route) ? relayed(route, rows) : rows.problem(`field routes.${i} is not an object`)))
   },
 })
 

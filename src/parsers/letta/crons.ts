@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { phrases, recordedTime, type Row } from '../../rows/index.js'
 import { columnText } from '../columns.js'
-import type { FileRows } from '../file-rows.js'
+import type { FileRows, Moment } from '../file-rows.js'
 import { isObject, type JsonObject } from '../json.js'
 import { optionalText, optionalTime } from '../shapes.js'
 import { jsonlStore, jsonStore } from '../store.js'
@@ -11,15 +11,16 @@ const CronFile = z.looseObject({
   version: z.unknown().optional(),
   scheduler_owner: z.unknown().optional(),
   scheduler_owners: z.unknown().optional(),
-  tasks: z.array(z.unknown()).optional(),
+  tasks: z.unknown().optional(),
 })
 
 export const crons = jsonStore({
   id: 'crons',
   record: CronFile,
   rows({ record }, rows) {
-    if (!record.tasks) return [rows.problem('no list of tasks')]
-    return record.tasks.map((task, i) => (isObject(task) ? scheduled(task, rows) : rows.problem(`field tasks.${i} is not an object`)))
+    const tasks: unknown = record.tasks
+    if (!Array.isArray(tasks)) return [rows.problem('no list of tasks')]
+    return tasks.map((task: unknown, i) => (isObject(task) ? scheduled(task, rows) : rows.problem(`field tasks.${i} is not an object`)))
   },
 })
 
@@ -44,7 +45,10 @@ const SHOWN = [
 const SHOWN_TIMES = ['scheduled_for', 'last_fired_at', 'last_run_at']
 
 function scheduled(task: JsonObject, rows: FileRows): Row {
-  const moment = rows.atRecordOrMtime(task.created_at, 'created_at')
+  const moment = withBadTimes(
+    rows.atRecordOrMtime(task.created_at, 'created_at'),
+    SHOWN_TIMES.map((name) => task[name]),
+  )
   const values = {
     ...Object.fromEntries(SHOWN.map((name) => [name, task[name]])),
     ...Object.fromEntries(SHOWN_TIMES.map((name) => [name, utc(task[name])])),
@@ -87,6 +91,7 @@ export const runs = jsonlStore({
 })
 
 function run(raw: JsonObject, source_line: number, rows: FileRows): Row {
+  const moment = withBadTimes(rows.atRecord(raw.ts), [raw.scheduledFor, raw.firedAt])
   const values = {
     job_id: raw.jobId,
     action: raw.action,
@@ -105,12 +110,18 @@ function run(raw: JsonObject, source_line: number, rows: FileRows): Row {
     time_from: 'ts',
   }
   const place = { session_id: conversation(raw.conversationId), source_line }
-  return rows.system(rows.atRecord(raw.ts), 'scheduled-task-run', phrases.scheduledTaskRun.say(values), values, place)
+  return rows.system(moment, 'scheduled-task-run', phrases.scheduledTaskRun.say(values), values, place)
 }
 
 /** A task for `new` starts a fresh conversation each time: it names none. */
 function conversation(recorded: unknown): string {
   return recorded === 'new' ? '' : columnText(recorded)
+}
+
+/** Puts the first time that could not be read on record: the row's own, else one that its text shows. */
+function withBadTimes<M extends Moment>(moment: M, shown: readonly unknown[]): M {
+  const bad_time = moment.details.bad_time ?? shown.map((value) => recordedTime(value).bad).find((bad) => bad !== undefined)
+  return bad_time === undefined ? moment : { ...moment, details: { ...moment.details, bad_time } }
 }
 
 function utc(value: unknown): string | null {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { keyed } from '../shapes.js'
 import { jsonStore } from '../store.js'
 import type { Knowledge } from './knowledge.js'
 
@@ -7,8 +8,8 @@ import type { Knowledge } from './knowledge.js'
  * rows, no rows of their own.
  */
 const RemoteSettings = z.looseObject({
-  cwdMap: z.record(z.string(), z.unknown()).nullish(),
-  permissionModeMap: z.record(z.string(), z.unknown()).nullish(),
+  cwdMap: keyed.nullish(),
+  permissionModeMap: keyed.nullish(),
   cwdRepairJournalIds: z.array(z.unknown()).nullish(),
 })
 
@@ -26,7 +27,7 @@ export const remoteSettings = (knowledge: Knowledge) =>
 export const cwdCache = (knowledge: Knowledge) =>
   jsonStore({
     id: 'cwd-cache',
-    record: z.record(z.string(), z.unknown()),
+    record: keyed,
     rows({ record }, rows) {
       rows.tally.headers++
       note(record, 'cwd-cache.json', knowledge)

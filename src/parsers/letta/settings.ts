@@ -3,7 +3,7 @@ import { phrases, recordedKeys, type Row } from '../../rows/index.js'
 import { columnText } from '../columns.js'
 import type { FileRows } from '../file-rows.js'
 import { isObject } from '../json.js'
-import { known, optionalText } from '../shapes.js'
+import { keyed, known, optionalText } from '../shapes.js'
 import { jsonStore } from '../store.js'
 import type { Knowledge } from './knowledge.js'
 
@@ -12,8 +12,8 @@ import type { Knowledge } from './knowledge.js'
  * file's last change, not a rule's. Other keys are preferences; credentials among them never reach a row.
  */
 const SettingsFile = z.looseObject({
-  permissions: z.record(z.string(), z.unknown()).nullish(),
-  sessionsByServer: z.record(z.string(), z.unknown()).nullish(),
+  permissions: keyed.nullish(),
+  sessionsByServer: keyed.nullish(),
   agents: z.array(z.unknown()).nullish(),
   ...known(`lastSession lastAgent hooks env preferredBackendMode reflectionTrigger reflectionStepCount reflectionMerge
     reflectionMergeInstructions reflectionSettingsByAgent memoryReminderInterval deviceId tokenExpiresAt refreshToken oauthState recentModels
