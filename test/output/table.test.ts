@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import stringWidth from 'string-width'
-import { table, visible } from '../../src/output/index.js'
+import { visible } from '../../src/output/index.js'
+import { table } from '../../src/output/table.js'
 import type { TurnType } from '../../src/rows/index.js'
 import { row } from '../helpers/rows.js'
 
