@@ -16,6 +16,7 @@ import {
 import { loadParser, type Registered } from '../parsers/index.js'
 import { evidenceFlags, evidenceFrom } from './evidence-flags.js'
 import { FlagValueError, rowFilterFrom, rowFlags } from './row-flags.js'
+import { assertOutside } from './outside.js'
 import { runRecord } from './run-record.js'
 import { summary } from './summary.js'
 import { spillDirectory, writeTimeline } from './timeline.js'
@@ -61,16 +62,26 @@ export abstract class ParseCommand extends Command {
         registered.map(({ entry }) => entry),
       ),
     )
-    if (flags.output)
-      this.#refuseInside(
-        flags.output,
-        evidence.homes.map(({ directory }) => directory),
-      )
+    const recordFile = flags['run-record'] ?? (flags.output ? `${flags.output}.run.json` : undefined)
+    this.#usage(() =>
+      assertOutside(
+        {
+          '--output': flags.output && path.dirname(flags.output),
+          '--run-record': flags['run-record'] && path.dirname(flags['run-record']),
+          '--temp-dir': flags['temp-dir'],
+        },
+        evidence,
+        flags,
+      ),
+    )
 
     const format = flags.format ?? formatOf(flags.output)
     const destination = this.#usage<Destination>(() =>
       flags.output ? new FileDestination(flags.output, { force: flags.force }) : new StandardOutput(),
     )
+    this.#usage(() => {
+      if (recordFile !== undefined && !flags.force && fs.existsSync(recordFile)) throw new OutputExistsError(recordFile)
+    })
     const timeline = await writeTimeline(evidence, parsers, {
       encoder: await encoderFor(format, flags),
       filter: this.#usage(() => rowFilterFrom(flags)),
@@ -94,7 +105,6 @@ export abstract class ParseCommand extends Command {
       output,
     })
     const recordText = `${JSON.stringify(record, null, 2)}\n`
-    const recordFile = flags['run-record'] ?? (flags.output ? `${flags.output}.run.json` : undefined)
     if (recordFile) fs.writeFileSync(recordFile, recordText)
     if (flags.json) process.stdout.write(recordText)
     for (const line of summary(timeline, registry.notes, (ended.getTime() - started.getTime()) / 1000)) this.logToStderr(line)
@@ -122,19 +132,6 @@ export abstract class ParseCommand extends Command {
       if (error instanceof EvidenceUsageError || error instanceof OutputExistsError || error instanceof FlagValueError)
         this.error(error.message, { exit: USAGE })
       throw error
-    }
-  }
-
-  #refuseInside(output: string, directories: readonly string[]): void {
-    const parent = path.dirname(path.resolve(output))
-    if (!fs.existsSync(parent)) this.error(`--output ${output}: there is no directory ${parent}`, { exit: USAGE })
-    const real = fs.realpathSync(parent)
-    for (const directory of directories) {
-      for (const store of ['.letta', '.config/letta', '.claude', '.pi']) {
-        const inside = path.relative(path.join(fs.realpathSync(directory), store), real)
-        if (!inside.startsWith('..') && !path.isAbsolute(inside))
-          this.error(`--output ${output} lies in the evidence, which is never written to`, { exit: USAGE })
-      }
     }
   }
 }
