@@ -7,6 +7,56 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof RecordedNumber)
 }
 
+/** JSON nested deeper than this is not read: real records have some ten levels, made-up ones overflow whatever walks them. */
+export const DEEPEST = 1000
+
+/** The text is nested deeper than `DEEPEST`. */
+export class TooDeepError extends Error {
+  constructor() {
+    super(`is nested deeper than ${DEEPEST} levels`)
+    this.name = 'TooDeepError'
+  }
+}
+
+function assertShallow(text: string): void {
+  if (opens(text, '{') + opens(text, '[') > DEEPEST && depthOf(text) > DEEPEST) throw new TooDeepError()
+}
+
+/** How often a bracket opens, strings included: a native search, since nearly every text ends here. */
+function opens(text: string, bracket: string): number {
+  let count = 0
+  for (let at = text.indexOf(bracket); at !== -1 && count <= DEEPEST; at = text.indexOf(bracket, at + 1)) count++
+  return count
+}
+
+const QUOTE = 34
+const BACKSLASH = 92
+const STEP: ReadonlyMap<number, number> = new Map([
+  [123, 1],
+  [91, 1],
+  [125, -1],
+  [93, -1],
+])
+
+function depthOf(text: string): number {
+  let depth = 0
+  let deepest = 0
+  let inString = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === BACKSLASH && inString) i++
+    else if (code === QUOTE) inString = !inString
+    else if (!inString) deepest = Math.max(deepest, (depth += STEP.get(code) ?? 0))
+  }
+  return deepest
+}
+
+/** `JSON.parse` for text that others wrote. Throws `TooDeepError` too. */
+export function parsePlain(text: string): unknown {
+  assertShallow(text)
+  return JSON.parse(text)
+}
+
 /**
  * Source text in which JavaScript's own reading might not show what is recorded: long, small or oddly written numbers, integer-like keys
  * (whose digits may be escapes).
@@ -15,10 +65,10 @@ const RISKY = /"(?:\d|\\u003\d)+"\s*:|\d[\d.]{15,}|\.0{6}|\.\d*0(?!\d)|\d[eE]|-0
 
 /**
  * `JSON.parse`, but values keep what JavaScript would lose: digits (`RecordedNumber`) and the order of integer-like keys
- * (`KEY_ORDER`). Accepts exactly what `JSON.parse` accepts; throws where it throws.
+ * (`KEY_ORDER`). Accepts exactly what `parsePlain` accepts; throws where it throws.
  */
 export function parseLossless(text: string): unknown {
-  const value: unknown = JSON.parse(text)
+  const value = parsePlain(text)
   if (!RISKY.test(text)) return value
   const tree = parseTree(text, [], { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false })
   return tree === undefined ? value : fromTree(tree, text)

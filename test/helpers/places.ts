@@ -21,15 +21,27 @@ export interface Snapshot {
  * access times of directories, which listing them sets and no program can prevent.
  */
 export function snapshot(directory: string): Snapshot {
-  const names = ['', ...fs.readdirSync(directory, { recursive: true, encoding: 'latin1' as BufferEncoding })].map(String).sort()
   return Object.fromEntries(
-    names.map((name) => {
-      const stat = fs.lstatSync(Buffer.from(path.join(directory, name), 'latin1'), { bigint: true })
+    [...below(directory, '')].sort().map((name) => {
+      const stat = fs.lstatSync(bytes(directory, name), { bigint: true })
       const { mode, uid, gid, ino, nlink, size, blocks, mtimeNs, ctimeNs, birthtimeNs } = stat
       const atime = stat.isDirectory() ? '-' : stat.atimeNs
       return [name, [mode, uid, gid, ino, nlink, size, blocks, mtimeNs, ctimeNs, birthtimeNs, atime].join(' ')]
     }),
   )
+}
+
+/** Not by a recursive `readdir`, which would follow links and so change their times of access. */
+function* below(directory: string, at: string): Generator<string> {
+  yield at
+  if (!fs.lstatSync(bytes(directory, at)).isDirectory()) return
+  for (const name of fs.readdirSync(bytes(directory, at), { encoding: 'latin1' as BufferEncoding }))
+    yield* below(directory, `${at}/${name}`)
+}
+
+/** Names are bytes, each one character. */
+function bytes(directory: string, at: string): Buffer {
+  return Buffer.concat([Buffer.from(directory), Buffer.from(at, 'latin1')])
 }
 
 /** An account without rights, by number: whoever runs tests as root reads everything, and sees no file refused. */

@@ -95,6 +95,18 @@ describe('a value prints as recorded', () => {
     )
   })
 
+  test('nested deeper than any record it is not read, before anything that walks it could fail', () => {
+    const nested = (levels: number) => '[{"a":'.repeat(levels / 2) + '1' + '}]'.repeat(levels / 2)
+    expect(compactJson(parseLossless(nested(1000)))).toBe(nested(1000))
+    expect(() => parseLossless(nested(1002))).toThrow('is nested deeper than 1000 levels')
+    expect(() => parseLossless(nested(100_000))).toThrow('is nested deeper than 1000 levels')
+  })
+
+  test('brackets inside strings, and lists side by side, are no nesting', () => {
+    for (const source of [JSON.stringify('["{'.repeat(5000)), `[${'[1],'.repeat(5000)}1]`, JSON.stringify({ a: '\\"[['.repeat(2000) })])
+      expect(compactJson(parseLossless(source))).toBe(source)
+  })
+
   test('what JSON.parse refuses is refused', () => {
     for (const source of ['{"a":1.0,}', '[1.0 /* c */]', '{"a":01}', "{'1':1}", '1.0 1.0', '[1.0', ''])
       expect(() => parseLossless(source)).toThrow()
