@@ -7,7 +7,7 @@ import { CatalogEntry, type CatalogEntryInput } from './schema.js'
 export const letta: CatalogEntry = CatalogEntry.parse({
   agent: 'letta',
   title: 'Letta Code',
-  version: '2026-11-30.1',
+  version: '2026-11-30.2',
   summary:
     'Letta Code keeps its state in .letta of the home directory and of each project. With the default (API) backend a conversation lives on a Letta server and the reflection transcript is its only local copy; with the local backend the whole message store is on disk. Letta V1, MemGPT and Claude Subconscious leave files beside it.',
   reviewed: [
@@ -1643,7 +1643,7 @@ export const letta: CatalogEntry = CatalogEntry.parse({
   credentials: [
     {
       id: 'settings-secrets',
-      title: 'Keys, tokens and hook commands in user settings',
+      title: 'Keys and tokens in user settings',
       scope: 'home',
       globs: ['.letta/settings.json', '.letta/settings.local.json', '.config/letta/settings.json'],
       class: 'redact',
@@ -1654,12 +1654,11 @@ export const letta: CatalogEntry = CatalogEntry.parse({
         'oauthState.state',
         'agents.*.mcpServers.*.env.*',
         'agents.*.mcpServers.*.headers.*',
-        'agents.*.mcpServers.*.args.*',
-        'hooks.**.command',
       ],
+      partly: ['hooks.**.command', 'agents.*.mcpServers.*.command', 'agents.*.mcpServers.*.args.*', 'agents.*.mcpServers.*.url'],
       format: 'json',
       notes:
-        "env.LETTA_API_KEY and refreshToken stand here in clear whenever the system's credential store cannot be used, which is always so under Node. Any other env value is exported to the process. A masked hook still shows its event and matcher, a masked server its command and address; an address can carry a token in its query. tokenExpiresAt and deviceId are not secret. The legacy file below .config is masked in the same way, although only its permissions are read.",
+        "env.LETTA_API_KEY and refreshToken stand here in clear whenever the system's credential store cannot be used, which is always so under Node. Any other env value is exported to the process. Hook commands, server commands and addresses are evidence of persistence: only a secret inside them is masked. tokenExpiresAt and deviceId are not secret. The legacy file below .config is masked in the same way, although only its permissions are read.",
       citation: [
         'letta-stores 2',
         'letta-code 0.30.29 src/utils/secrets.ts:9-20, 268-300',
@@ -1668,21 +1667,15 @@ export const letta: CatalogEntry = CatalogEntry.parse({
     },
     {
       id: 'project-settings-secrets',
-      title: 'Hook commands in project settings',
+      title: 'Secrets in hook commands of project settings',
       scope: 'project',
       globs: ['.letta/settings.json', '.letta/settings.local.json'],
       class: 'redact',
-      keys: [
-        'hooks.**.command',
-        'env.*',
-        'refreshToken',
-        'agents.*.mcpServers.*.env.*',
-        'agents.*.mcpServers.*.headers.*',
-        'agents.*.mcpServers.*.args.*',
-      ],
+      keys: ['env.*', 'refreshToken', 'agents.*.mcpServers.*.env.*', 'agents.*.mcpServers.*.headers.*'],
+      partly: ['hooks.**.command', 'agents.*.mcpServers.*.command', 'agents.*.mcpServers.*.args.*', 'agents.*.mcpServers.*.url'],
       format: 'json',
       notes:
-        'By design only hook commands can hold a secret here. The other keys belong to user settings; they are masked in case the directory served as a home or someone put them here.',
+        'By design only hook commands can hold a secret here; they are evidence of persistence, so only the secret inside is masked. The other keys belong to user settings; they are masked in case the directory served as a home or someone put them here.',
       citation: ['letta-stores 2'],
     },
     {
@@ -1734,10 +1727,11 @@ export const letta: CatalogEntry = CatalogEntry.parse({
       scope: 'home',
       globs: ['.letta/agents/*/memory/.git/config'],
       class: 'redact',
-      keys: ['credential.*.helper'],
+      keys: ['http.extraheader', 'http.*.extraheader'],
+      partly: ['credential.helper', 'credential.*.helper', 'remote.*.url', 'remote.*.pushurl'],
       format: 'ini',
       notes:
-        'The helper is a shell function that prints the API token as a password. The part between credential and helper is an address, which contains dots, and there can be two such sections. With the proxy of the desktop app none is written.',
+        'The helper is a shell function that prints the API token as a password; the token alone is masked. The part between credential and helper is an address, which contains dots, and there can be two such sections. With the proxy of the desktop app none is written.',
       citation: ['letta-stores 2'],
     },
     {
@@ -1757,7 +1751,8 @@ export const letta: CatalogEntry = CatalogEntry.parse({
       scope: 'temp',
       globs: ['letta-memfs-reset-*/.git/config'],
       class: 'redact',
-      keys: ['credential.*.helper'],
+      keys: ['http.extraheader', 'http.*.extraheader'],
+      partly: ['credential.helper', 'credential.*.helper', 'remote.*.url', 'remote.*.pushurl'],
       format: 'ini',
       citation: ['letta-stores 2'],
     },
@@ -1946,7 +1941,8 @@ export const letta: CatalogEntry = CatalogEntry.parse({
       scope: 'home',
       globs: ['.letta/config'],
       class: 'redact',
-      keys: ['archival_storage.uri', 'recall_storage.uri', 'metadata_storage.uri'],
+      keys: [],
+      partly: ['archival_storage.uri', 'recall_storage.uri', 'metadata_storage.uri'],
       format: 'ini',
       notes: 'An address can contain a password.',
       citation: ['letta 0.11.7 server/server.py writes recall and archival storage addresses'],
@@ -1957,7 +1953,8 @@ export const letta: CatalogEntry = CatalogEntry.parse({
       scope: 'home',
       globs: ['.memgpt/config'],
       class: 'redact',
-      keys: ['archival_storage.uri', 'recall_storage.uri', 'metadata_storage.uri'],
+      keys: [],
+      partly: ['archival_storage.uri', 'recall_storage.uri', 'metadata_storage.uri'],
       format: 'ini',
       notes: 'An address can contain a password.',
       citation: ['cpacker/MemGPT 003cc1d memgpt/config.py'],
@@ -2248,6 +2245,12 @@ export const letta: CatalogEntry = CatalogEntry.parse({
       citation: ['letta-stores 7'],
     },
   ],
+
+  processes: {
+    names: ['letta'],
+    scripts: ['@letta-ai/letta-code/', 'letta-code/letta.js'],
+    citation: ['npm package @letta-ai/letta-code: its bin is letta, a script that node runs'],
+  },
 
   capabilities: {
     records_relay: true,

@@ -62,6 +62,8 @@ export const Credential = z.strictObject({
   class: z.enum(['withhold', 'redact', 'keep', 'external']),
   /** Key paths whose values are secret: `*` one key or index, `**` any depth; for INI files `section.key`. */
   keys: z.array(z.string()),
+  /** Key paths whose values are evidence themselves (commands, arguments, addresses): only what looks like a secret inside is masked. */
+  partly: z.array(z.string()).default([]),
   format: z.enum(['json', 'ini', 'yaml', 'text', 'sqlite', 'directory', 'os-store']),
   notes: z.string().optional(),
   citation: Citation,
@@ -86,6 +88,13 @@ export const EnvironmentOverride = z.strictObject({
   citation: Citation,
 })
 
+/** How a running program of the agent is told: the name of its executable, or a part of the path of a script that an interpreter runs. */
+export const Processes = z.strictObject({
+  names: z.array(z.string().min(1)),
+  scripts: z.array(z.string().min(1)),
+  citation: Citation,
+})
+
 /** One agent: which files are evidence, which are left out, which hold credentials. */
 export const CatalogEntry = z.strictObject({
   agent: z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/),
@@ -100,6 +109,7 @@ export const CatalogEntry = z.strictObject({
   credentials: z.array(Credential),
   scratch: z.array(Scratch),
   environment: z.array(EnvironmentOverride),
+  processes: Processes.optional(),
   capabilities: z.strictObject({
     /** Some file records to which chat or host a conversation was relayed. */
     records_relay: z.boolean(),

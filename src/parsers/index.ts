@@ -1,4 +1,3 @@
-export * from './breath.js'
 export * from './file-rows.js'
 export * from './json.js'
 export * from './parse.js'

@@ -1,6 +1,5 @@
-import type { Evidence } from '../evidence/index.js'
+import { breath, type Evidence } from '../evidence/index.js'
 import { byCodeUnit, Row } from '../rows/index.js'
-import { Breath } from './breath.js'
 import { isWithdrawal, ParserRun, type Parser, type ParseOptions } from './parser.js'
 
 /** Where rows go: sorted and written, or collected by a test. */
@@ -42,13 +41,12 @@ export async function parseEvidence(
 ): Promise<HomeRun[]> {
   const runs: HomeRun[] = []
   const seen = new Set<string>()
-  const breath = new Breath()
   for (const home of evidence.homes) {
     for (const { parser, plugin } of parsers) {
       const run = new ParserRun(options, seen)
       const { agent } = parser.entry
       for await (const batch of parser.parse(home, run)) {
-        await breath.take()
+        await breath()
         if (isWithdrawal(batch)) sink.withdraw({ host: home.host, user: home.user, agent, source_file: batch.withdraw })
         else {
           for (const row of batch) check(row, plugin)

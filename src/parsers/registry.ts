@@ -7,6 +7,8 @@ export interface Registration {
   readonly module: string
   /** The name of the export; default: `default`. */
   readonly export?: string
+  /** Imports the module by a name that a bundler can follow: the standalone executable holds modules that no URL leads to. */
+  readonly load?: () => Promise<object>
 }
 
 /** Who registered: the plugin's name and version. */
@@ -75,8 +77,8 @@ function label({ name, version }: Registrant): string {
 }
 
 /** Loads a parser class and makes its parser. */
-export async function loadParser({ entry, module, export: name = 'default' }: Registration): Promise<Parser> {
-  const loaded = (await import(module)) as Record<string, ParserClass | undefined>
+export async function loadParser({ entry, module, load = () => import(module), export: name = 'default' }: Registration): Promise<Parser> {
+  const loaded = (await load()) as Record<string, ParserClass | undefined>
   const ParserOfAgent = loaded[name]
   if (typeof ParserOfAgent !== 'function') throw new Error(`${module} has no export ${name} that is a parser class`)
   return new ParserOfAgent(entry)

@@ -157,7 +157,7 @@ describe('the run record', () => {
     )
     const messages = `${directoryOf('local-conv-1')}/messages.jsonl`
     const home = makeHome({ ...files, [messages]: `${files[messages]}{"cut` })
-    expect(cli(['letta', 'parse', '--home', home, '--output', path.join(out, 'rows.jsonl')]).status).toBe(0)
+    expect(cli(['letta', 'parse', '--home', home, '--output', path.join(out, 'rows.jsonl')]).status).toBe(3)
     const rows = rowsIn(fs.readFileSync(path.join(out, 'rows.jsonl'), 'utf8'))
     const run = record(path.join(out, 'rows.jsonl.run.json'))
     const times = rows.map((row) => row.timestamp_utc).filter((time) => time !== '')

@@ -9,6 +9,7 @@ import { crons, runs } from './crons.js'
 import { cwdCache, remoteSettings } from './directories.js'
 import { Knowledge } from './knowledge.js'
 import { listenerState } from './listener-state.js'
+import { headerDirectories } from './projects.js'
 import { sessions } from './sessions.js'
 import { settings } from './settings.js'
 
@@ -16,6 +17,10 @@ import { settings } from './settings.js'
 export class LettaParser extends Parser {
   async *parse(home: Home, run: ParserRun): AsyncGenerator<Batch> {
     yield* new LettaHome(this, home, run).batches()
+  }
+
+  override async nameProjects(home: Home, run: ParserRun): Promise<void> {
+    await new LettaHome(this, home, run).nameProjects()
   }
 }
 
@@ -33,19 +38,34 @@ class LettaHome {
   }
 
   async *batches(): AsyncGenerator<Batch> {
-    const stores = this.parser.entry.stores.filter((store) => store.parsed)
-    for (const file of this.home.files(stores)) this.#of(file.store).push(file)
-
+    this.#find()
     yield* this.#whole('settings', settings(this.#knowledge))
-    yield* this.#whole('remote-settings', remoteSettings(this.#knowledge))
-    yield* this.#whole('cwd-cache', cwdCache(this.#knowledge))
-    yield* this.#lines('sessions', sessions(this.#knowledge))
+    yield* this.#directories()
     yield* this.#whole('crons', crons)
     yield* this.#lines('runs', runs)
     yield* this.#channels()
     yield* this.#conversations()
     yield* this.#projects()
     yield this.#troubles()
+  }
+
+  /** Only what names projects is read: maps, sessions, interrupted turns and the headers of conversations. */
+  async nameProjects(): Promise<void> {
+    this.#find()
+    for await (const rows of this.#directories()) void rows
+    await this.#listeners()
+    for (const file of this.#of('messages')) for (const directory of await headerDirectories(file)) this.#knowledge.noteProject(directory)
+  }
+
+  #find(): void {
+    const stores = this.parser.entry.stores.filter((store) => store.parsed)
+    for (const file of this.home.files(stores)) this.#of(file.store).push(file)
+  }
+
+  async *#directories(): AsyncGenerator<Row[]> {
+    yield* this.#whole('remote-settings', remoteSettings(this.#knowledge))
+    yield* this.#whole('cwd-cache', cwdCache(this.#knowledge))
+    yield* this.#lines('sessions', sessions(this.#knowledge))
   }
 
   #of(store: string): EvidenceFile[] {

@@ -1,0 +1,2 @@
+export * from './collect.js'
+export type { Wishes } from './decide.js'
