@@ -4,9 +4,13 @@ import path from 'node:path'
 import picomatch from 'picomatch'
 import type { Store } from '../catalog/index.js'
 import { byCodeUnit } from '../rows/index.js'
+import type { ArchiveLimits } from './archive/index.js'
 import { EvidenceFile } from './file.js'
+import { MemberTree } from './member-tree.js'
 import { below, recordedBelow, recordedHomes, recordedPath, slashed, type RecordedPath } from './recorded-path.js'
-import { FolderTree, join, readable, treePath, type Tree, type TreePath } from './tree.js'
+import { NO_SOURCES, openSources, type OpenMachine, type OpenSources } from './sources.js'
+import { treeAt, walk } from './sub-tree.js'
+import { FolderTree, join, matchable, readable, treePath, type Tree, type TreePath } from './tree.js'
 import { EvidenceTrouble, EvidenceUsageError } from './trouble.js'
 
 /** A store that an environment variable had moved: where it is now, and which usual paths it stands for. */
@@ -29,23 +33,44 @@ export interface EvidenceOptions {
   /** Names a copied home; with several homes, keeps only these accounts. */
   readonly users?: readonly string[]
   readonly host?: string
+  /** Mounted images and unpacked collections: every home in them is found. */
+  readonly roots?: readonly string[]
+  /** Packages of `collect` and of other collectors: folders or archives. */
+  readonly packages?: readonly string[]
+  /** What homes in roots and packages are told by; Letta Code's stores when left out. */
+  readonly stores?: readonly Store[]
+  /** Where a large compressed tar is unpacked to. */
+  readonly tempDir?: string
+  readonly archiveLimits?: Partial<ArchiveLimits>
 }
 
 /** Folders in which nobody keeps a project of their own. */
-const NEVER_ENTERED = ['**/node_modules/**', '**/.git/**', '**/.hg/**', '**/.svn/**']
+export const NEVER_ENTERED = ['**/node_modules/**', '**/.git/**', '**/.hg/**', '**/.svn/**']
 /** `.letta` folders are looked for in a project folder and up to this many folders below it (rows.md, Permission settings). */
-const FOLDERS_BELOW_PROJECT = 4
+export const FOLDERS_BELOW_PROJECT = 4
 
 /** The machine or the copies that a run reads. */
 export class Evidence {
   readonly homes: readonly Home[]
   readonly host: string
   readonly live: boolean
+  /** The packages read, as folders or files of this machine. */
+  readonly packages: readonly string[]
+  readonly #close: () => void
 
-  constructor(options: EvidenceOptions = {}) {
-    this.live = options.live === true || (options.homes ?? []).length === 0
+  /** Opens what the options name, roots and packages too. */
+  static async open(options: EvidenceOptions = {}): Promise<Evidence> {
+    return new Evidence(options, await openSources(options))
+  }
+
+  /** Homes only; roots and packages need `open`. */
+  constructor(options: EvidenceOptions = {}, sources: OpenSources = NO_SOURCES) {
+    const given = options.homes ?? []
+    this.live = options.live === true || (given.length === 0 && sources.machines.length === 0) || sources.live
     this.host = options.host ?? ''
-    const directories = options.homes?.length ? options.homes : [os.homedir()]
+    this.packages = options.packages ?? []
+    this.#close = sources.close
+    const directories = given.length > 0 || sources.machines.length > 0 ? given : [os.homedir()]
     const were = options.homesWere ?? []
     if (were.length > directories.length) throw new EvidenceUsageError('there are more --home-was than --home')
     const users = options.users ?? []
@@ -55,16 +80,53 @@ export class Evidence {
       assertDirectory(directory, '--home')
       return new Home(directory, { live: this.live, was: were[i], user: named, moved: options.moved ?? [], host: this.host })
     })
-    this.homes = users.length === 0 ? homes : homes.filter((home) => users.includes(home.user))
-    if (this.homes.length === 0) {
-      throw new EvidenceUsageError(`--user ${users.join(', ')}: no such account here, only ${homes.map(({ user }) => user).join(', ')}`)
-    }
+    const found = homesOn(sources.machines, options)
+    const all = [...homes.map(({ user }) => user), ...sources.machines.flatMap((on) => on.homes.map(({ user }) => user))]
+    this.homes = [...(users.length === 0 ? homes : homes.filter((home) => users.includes(home.user))), ...found]
+    if (this.homes.length === 0) throw new EvidenceUsageError(`--user ${users.join(', ')}: no such account here, only ${all.join(', ')}`)
     for (const directory of options.projectDirs ?? []) {
       assertDirectory(directory, '--project-dir')
       const home = this.homes.find((home) => home.holds(directory)) ?? this.homes[0]!
       home.addProjectDirectory(directory)
     }
   }
+
+  /** Lets go of open archives and of what was unpacked. */
+  close(): void {
+    this.#close()
+  }
+}
+
+/** The homes of machines in roots and packages, and a place without an account for what else of each source was not read. */
+function homesOn(machines: readonly OpenMachine[], options: EvidenceOptions): Home[] {
+  const users = options.users ?? []
+  return machines.flatMap((on) => {
+    const host = options.host ?? on.host
+    const trees = on.homes.map(({ at }) => treeAt(on.machine.tree, at))
+    const homes = on.homes.map((found, i) => {
+      const directory = path.join(on.machine.label, readable(found.at))
+      const unnamed = found.user === '' && users.length === 1 ? users[0] : undefined
+      const user = unnamed ?? found.user
+      const home = new Home(directory, {
+        live: false,
+        was: undefined,
+        user,
+        moved: [],
+        host,
+        tree: trees[i]!,
+        stood: found.stood,
+        on,
+        siblings: trees,
+      })
+      for (const project of found.projects ?? []) home.nameProject(project)
+      return home
+    })
+    const wanted = users.length > 0 ? homes.filter(({ user }) => users.includes(user)) : homes
+    if (on.troubles.length === 0 && homes.length > 0) return wanted
+    const rest = new MemberTree(`${on.machine.label}\0rest`)
+    for (const { path, problem } of on.troubles) rest.note(treePath(path), problem)
+    return [...wanted, new Home(on.machine.label, { live: false, was: undefined, user: '', moved: [], host, tree: rest, stood: [], on })]
+  })
 }
 
 function assertDirectory(directory: string, flag: string): void {
@@ -79,6 +141,13 @@ interface HomeOptions {
   readonly user: string | undefined
   readonly moved: readonly MovedStore[]
   readonly host: string
+  /** The home in a root or a package, instead of a directory of this machine. */
+  readonly tree?: Tree
+  readonly stood?: readonly RecordedPath[]
+  /** The machine that it belongs to: recorded paths elsewhere on it are found. */
+  readonly on?: OpenMachine
+  /** The homes of that machine: each reads its own settings. */
+  readonly siblings?: readonly Tree[]
 }
 
 /** A directory that may hold an agent's project files. */
@@ -86,6 +155,16 @@ interface ProjectPlace {
   readonly tree: Tree
   readonly prefix: TreePath
   readonly recorded: string
+}
+
+/** A folder that a collection walks: a store that was moved, the home itself, or a project. */
+export interface WalkedFolder {
+  readonly kind: 'moved' | 'home' | 'project'
+  readonly tree: FolderTree
+  readonly prefix: TreePath
+  /** The project as recorded; empty for the others. */
+  readonly recorded: string
+  readonly moved?: MovedStore
 }
 
 /** What became of a project path that a record names. */
@@ -98,11 +177,13 @@ export class Home {
   readonly directory: string
   readonly #tree: Tree
   readonly #live: boolean
+  readonly #on: OpenMachine | undefined
+  readonly #siblings: readonly Tree[]
   readonly #stood: readonly RecordedPath[]
   readonly #moved: readonly { readonly store: MovedStore; readonly tree: FolderTree }[]
   readonly #projects = new Map<string, ProjectPlace>()
   /** Trees beside the home's own, each with what stands for its root in logical paths. */
-  readonly #extraTrees: { readonly tree: FolderTree; readonly base: string }[] = []
+  readonly #extraTrees: { readonly tree: Tree; readonly base: string }[] = []
 
   /** Files of the home in whose place one of a moved store is read. */
   #shadowed: EvidenceTrouble[] = []
@@ -111,10 +192,12 @@ export class Home {
     this.directory = path.resolve(directory)
     this.host = options.host
     this.#live = options.live
-    this.#tree = new FolderTree(this.directory)
+    this.#on = options.on
+    this.#siblings = options.siblings ?? []
+    this.#tree = options.tree ?? new FolderTree(this.directory)
     const was = options.was === undefined ? undefined : recordedPath(options.was)
     if (options.was !== undefined && !was) throw new EvidenceUsageError(`--home-was ${options.was}: not an absolute path of a machine`)
-    this.#stood = was ? [was] : recordedHomes(this.directory)
+    this.#stood = was ? [was] : (options.stood ?? recordedHomes(this.directory))
     this.user = options.user ?? was?.segments.at(-1) ?? path.basename(this.directory)
     this.#moved = options.moved.map((store) => {
       assertDirectory(store.directory, 'moved store')
@@ -143,7 +226,7 @@ export class Home {
     const store = match(logical)
     if (store === undefined) return
     const listing = tree.list(at)
-    if (!listing || listing.kind === 'directory') return
+    if (!listing || listing.kind === 'directory' || isAppleDouble(tree, at)) return
     if (named.has(logical)) {
       this.#shadowed.push(new EvidenceTrouble(logical, 'stands in the moved store too; only that one was read'))
       return
@@ -159,7 +242,8 @@ export class Home {
     if (this.#projects.has(slashed(recorded))) return 'found'
     const wanted = recordedPath(recorded)
     if (!wanted) return 'refused'
-    const place = this.#placeInHome(wanted) ?? (this.#live ? this.#placeOnMachine(wanted) : undefined)
+    const place =
+      this.#placeInHome(wanted) ?? this.#placeOnImage(wanted, recorded) ?? (this.#live ? this.#placeOnMachine(wanted) : undefined)
     if (!place) return 'not-found'
     this.#projects.set(slashed(recorded), { ...place, recorded })
     return 'found'
@@ -192,11 +276,13 @@ export class Home {
     const project = stores.filter((store) => store.scope === 'project')
     const match = matcher(project)
     const files: EvidenceFile[] = []
-    for (const at of this.#tree.find(
-      '',
-      project.flatMap((store) => store.globs),
-    ))
-      seen.add(this.#tree.identity(at))
+    for (const home of new Set([this.#tree, ...this.#siblings])) {
+      const own = home.find(
+        '',
+        project.flatMap((store) => store.globs),
+      )
+      for (const at of own) seen.add(home.identity(at))
+    }
     for (const place of [...this.#projects.values()].sort((a, b) => byCodeUnit(a.recorded, b.recorded))) {
       for (const at of place.tree
         .find(place.prefix, anyDepth(project), { ignore: NEVER_ENTERED, deep: FOLDERS_BELOW_PROJECT + 2 })
@@ -209,6 +295,21 @@ export class Home {
       }
     }
     return files
+  }
+
+  /** Where the home may have stood on its own machine. */
+  get stood(): string[] {
+    return this.#stood.map(homeText)
+  }
+
+  /** What a collection walks: moved stores, the home, then the projects named so far in order of path; only what lies in folders. */
+  places(): WalkedFolder[] {
+    const moved = this.#moved.map(({ store, tree }) => ({ kind: 'moved' as const, tree, prefix: '', recorded: '', moved: store }))
+    const home = { kind: 'home' as const, tree: this.#tree, prefix: '', recorded: '' }
+    const projects = [...this.#projects.values()]
+      .sort((a, b) => byCodeUnit(a.recorded, b.recorded))
+      .map((place) => ({ kind: 'project' as const, ...place }))
+    return [...moved, home, ...projects].flatMap((place) => (place.tree instanceof FolderTree ? { ...place, tree: place.tree } : []))
   }
 
   /** A path that could not be listed, as a file without bytes or time, for the row that says so. */
@@ -227,7 +328,7 @@ export class Home {
     return [...this.#tree.takeTroubles(), ...named, ...shadowed]
   }
 
-  #tracked(tree: FolderTree, base: string): FolderTree {
+  #tracked<T extends Tree>(tree: T, base: string): T {
     this.#extraTrees.push({ tree, base })
     return tree
   }
@@ -235,23 +336,16 @@ export class Home {
   #placeInHome(wanted: RecordedPath): Omit<ProjectPlace, 'recorded'> | undefined {
     for (const stood of this.#stood) {
       const segments = below(wanted, stood)
-      const prefix = segments && this.#walk(segments, wanted.style === 'windows')
+      const prefix = segments && walk(this.#tree, '', segments.map(treePath), wanted.style === 'windows')
       if (prefix !== undefined) return { tree: this.#tree, prefix }
     }
     return undefined
   }
 
-  /** Step by step from the home, each a directory and not a link; on Windows paths whatever the case. */
-  #walk(segments: readonly string[], ignoreCase: boolean): TreePath | undefined {
-    let at: TreePath = ''
-    for (const segment of segments) {
-      const wanted = treePath(segment)
-      const name = ignoreCase ? this.#tree.names(at).find((name) => name.toLowerCase() === wanted.toLowerCase()) : wanted
-      if (name === undefined) return undefined
-      at = join(at, name)
-      if (this.#tree.list(at)?.kind !== 'directory') return undefined
-    }
-    return at
+  /** Anywhere on the machine that a root or a package shows. */
+  #placeOnImage(wanted: RecordedPath, recorded: string): Omit<ProjectPlace, 'recorded'> | undefined {
+    const at = this.#on?.machine.find(wanted)
+    return at === undefined ? undefined : { tree: this.#tracked(treeAt(this.#on!.machine.tree, at), slashed(recorded)), prefix: '' }
   }
 
   /** On a live machine the machine is the evidence; what the kernel makes up is not. */
@@ -270,6 +364,12 @@ export class Home {
   }
 }
 
+/** `._name` beside `name`: what macOS keeps of a file's attributes on other file systems, no record of an agent (AppleDouble, RFC 1740). */
+function isAppleDouble(tree: Tree, at: TreePath): boolean {
+  const cut = at.lastIndexOf('/') + 1
+  return at.startsWith('._', cut) && tree.list(`${at.slice(0, cut)}${at.slice(cut + 2)}`) !== undefined
+}
+
 function isMadeUp({ segments }: RecordedPath): boolean {
   return ['proc', 'sys', 'dev'].includes(segments[0] ?? '')
 }
@@ -281,7 +381,7 @@ function homeText(stood: RecordedPath): string {
 /** Which store a logical path falls under: the first whose globs match, in catalog order. */
 export function matcher(stores: readonly Store[]): (path: string) => string | undefined {
   const tests = stores.map((store) => ({ id: store.id, test: picomatch([...store.globs], { dot: true }) }))
-  return (path) => tests.find(({ test }) => test(path))?.id
+  return (path) => tests.find(({ test }) => test(matchable(path)))?.id
 }
 
 function movedGlobs(stores: readonly Store[], moved: MovedStore): string[] {
@@ -303,7 +403,7 @@ function projectFile(place: ProjectPlace, at: TreePath, match: (path: string) =>
   const shortPath = belowProject.slice(depth).join('/')
   const project = recordedBelow(place.recorded, belowProject.slice(0, depth))
   const listing = place.tree.list(at)
-  if (!listing || listing.kind === 'directory') return undefined
+  if (!listing || listing.kind === 'directory' || isAppleDouble(place.tree, at)) return undefined
   return new EvidenceFile(place.tree, at, listing, {
     store: match(shortPath)!,
     path: `${slashed(project)}/${shortPath}`,

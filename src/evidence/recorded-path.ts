@@ -73,3 +73,9 @@ export function recordedBelow(recorded: string, segments: readonly string[]): st
   const separator = /^[A-Za-z]:\\/.test(recorded) ? '\\' : '/'
   return [recorded.replace(/[\\/]+$/, ''), ...segments].join(separator)
 }
+
+/** The drive that a folder stands for, named `C`, `C:` or `C%3A` as collectors name it. */
+export function driveOf(name: string): string | undefined {
+  const letter = /^([A-Za-z])(?::|%3[Aa])?$/.exec(name)?.[1]
+  return letter === undefined ? undefined : `${letter.toUpperCase()}:`
+}

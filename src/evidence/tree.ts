@@ -16,6 +16,24 @@ export interface Listing {
   readonly device?: bigint
   readonly inode?: bigint
   readonly allocated?: number
+  /** What else the source knows; a collection keeps it. */
+  readonly detail?: ListingDetail
+}
+
+export interface ListingDetail {
+  readonly mode: number
+  readonly uid: number
+  readonly gid: number
+  readonly links: number
+  readonly atimeNs: bigint
+  readonly ctimeNs: bigint
+  readonly birthtimeNs: bigint
+}
+
+/** A directory whose names were read, as it stood before: reading them changes its access time. */
+export interface ListedDirectory {
+  readonly at: TreePath
+  readonly listing: Listing
 }
 
 export interface FindOptions {
@@ -28,7 +46,7 @@ export interface FindOptions {
 /** A path below a tree's root: `/` separators, names as the bytes that the source holds, each byte one character (latin1). */
 export type TreePath = string
 
-/** A directory tree that is evidence: a folder now, a package or an archive beside it. Read-only by construction. */
+/** A directory tree that is evidence: a folder, or what an archive or a package holds. Read-only by construction. */
 export interface Tree {
   find(prefix: TreePath, globs: readonly string[], options?: FindOptions): TreePath[]
   list(at: TreePath): Listing | undefined
@@ -37,10 +55,11 @@ export interface Tree {
   read(at: TreePath, listed: Listing): AsyncGenerator<Buffer>
   /** Names one path across the trees of one run, so that nothing is read twice. */
   identity(at: TreePath): string
-  /** What could not be listed, since the last call. */
-  takeTroubles(): EvidenceTrouble[]
+  /** What could not be listed at or below a directory since the last call, under paths relative to it. */
+  takeTroubles(below?: TreePath): EvidenceTrouble[]
 }
 
+const IS_LINK = 'is a symbolic link, which is not followed'
 const CHUNK = 1 << 18
 const SPARSE_FROM = 1 << 20
 const OPEN_FLAGS =
@@ -78,6 +97,11 @@ function isOneCharacter(bytes: Buffer): boolean {
   return isUtf8(bytes) && [...bytes.toString('utf8')].length === 1
 }
 
+/** A name as an archive stores it, as a tree path. */
+export function treePathOf(bytes: Buffer): TreePath {
+  return bytes.toString(BYTES ? 'latin1' : 'utf8')
+}
+
 /** The inverse of `readable` for a name that is text. */
 export function treePath(text: string): TreePath {
   return BYTES ? Buffer.from(text, 'utf8').toString('latin1') : text
@@ -87,20 +111,46 @@ export function join(...parts: TreePath[]): TreePath {
   return parts.filter((part) => part !== '').join('/')
 }
 
+/** The troubles of a tree by path, handed out once, each under its path relative to the directory that asks. */
+export class Troubles {
+  readonly #noted = new Map<TreePath, string>()
+
+  note(at: TreePath, problem: string): void {
+    this.#noted.set(at, problem)
+  }
+
+  take(below: TreePath = ''): EvidenceTrouble[] {
+    const inside = below === '' ? '' : `${below}/`
+    const taken = [...this.#noted].filter(([at]) => at === below || at.startsWith(inside))
+    for (const [at] of taken) this.#noted.delete(at)
+    return taken.map(([at, problem]) => new EvidenceTrouble(readable(at === below ? at : at.slice(inside.length)), problem))
+  }
+}
+
 /** Where fast-glob believes that it works; the adapter maps it onto the tree, so that names can stay bytes. */
 const VIRTUAL_ROOT = path.resolve('/evidence')
 
-/** `**` does not match a line break: fast-glob sees other characters in their place, which are no bytes and so in no name. */
-const withoutLineBreaks = (at: TreePath) => at.replaceAll('\n', '\u0100').replaceAll('\r', '\u0101')
-const withLineBreaks = (at: TreePath) => at.replaceAll('\u0100', '\n').replaceAll('\u0101', '\r')
+/** Line breaks in names, which the pattern `**` does not match, and what stands for them while fast-glob works: no byte's character. */
+const LINE_BREAKS = /[\n\r]/g
+const STAND_INS = /[\u240a\u240d]/g
+
+/** A path as patterns match it: `**` in picomatch stops at a line break. */
+export function matchable(at: string): string {
+  return at.replace(LINE_BREAKS, (character) => (character === '\n' ? '\u240a' : '\u240d'))
+}
+
+function fromMatchable(at: string): string {
+  return at.replace(STAND_INS, (character) => (character === '\u240a' ? '\n' : '\r'))
+}
 
 /** A folder on this machine's disk. Nothing below its root is reached through a link. */
 export class FolderTree implements Tree {
   readonly #root: string
-  readonly #rootBytes: Buffer
-  readonly #realRoot: TreePath
-  readonly #troubles = new Map<string, EvidenceTrouble>()
-  readonly #plainDirectories = new Map<TreePath, boolean>()
+  #rootBytes: Buffer
+  #realRoot: TreePath
+  readonly #troubles = new Troubles()
+  readonly #plainDirectories = new Map<TreePath, Listing>()
+  readonly #listed = new Map<TreePath, Listing>()
   /** Links passed by while directories were listed. */
   readonly #links = new Set<TreePath>()
 
@@ -110,10 +160,19 @@ export class FolderTree implements Tree {
     this.#realRoot = realPath(this.#root)
   }
 
+  /** A directory of this folder as a folder of its own. */
+  below(at: TreePath): FolderTree {
+    if (at === '') return this
+    const inside = new FolderTree(path.join(this.#root, readable(at)))
+    inside.#rootBytes = this.#real(at)
+    inside.#realRoot = join(this.#realRoot, at)
+    return inside
+  }
+
   find(prefix: TreePath, globs: readonly string[], options: FindOptions = {}): TreePath[] {
     if (!this.#isPlainDirectory(prefix)) return []
     const found = glob.sync([...globs], {
-      cwd: path.join(VIRTUAL_ROOT, prefix),
+      cwd: path.join(VIRTUAL_ROOT, matchable(prefix)),
       fs: this.#adapter,
       dot: true,
       onlyFiles: false,
@@ -123,7 +182,7 @@ export class FolderTree implements Tree {
       ...(options.deep === undefined ? {} : { deep: options.deep }),
     })
     this.#noteLinks(prefix, globs)
-    return found.map((at) => join(prefix, withLineBreaks(at)))
+    return found.map((at) => join(prefix, fromMatchable(at)))
   }
 
   list(at: TreePath): Listing | undefined {
@@ -139,6 +198,7 @@ export class FolderTree implements Tree {
   names(at: TreePath): string[] {
     if (!this.#isPlainDirectory(at)) return []
     try {
+      this.#noteListed(at)
       return fs.readdirSync(this.#real(at), { encoding: 'latin1' as BufferEncoding })
     } catch (error) {
       this.#note(at, error)
@@ -165,20 +225,37 @@ export class FolderTree implements Tree {
     return join(this.#realRoot, at)
   }
 
-  takeTroubles(): EvidenceTrouble[] {
-    const troubles = [...this.#troubles.values()]
-    this.#troubles.clear()
-    return troubles
+  takeTroubles(below?: TreePath): EvidenceTrouble[] {
+    return this.#troubles.take(below)
+  }
+
+  /** Every directory whose names were read so far, each as it stood before the first time. */
+  directories(): ListedDirectory[] {
+    return [...this.#listed].map(([at, listing]) => ({ at, listing }))
+  }
+
+  /** The path on this machine, as bytes. */
+  absolute(at: TreePath): Buffer {
+    if (at !== '') return this.#real(at)
+    return this.#rootBytes.length === 0 ? Buffer.from(path.sep) : this.#rootBytes
+  }
+
+  /** Where a link points, as it stands there; undefined when it cannot be told. */
+  target(at: TreePath): string | undefined {
+    if (!this.#isPlainDirectory(parent(at))) return undefined
+    try {
+      return readable(fs.readlinkSync(this.#real(at), { encoding: 'latin1' as BufferEncoding }))
+    } catch {
+      return undefined
+    }
   }
 
   /** Opens only what was listed: a regular file, the same one, with its bytes really there. */
   #open(at: TreePath, listed: Listing): number {
     const name = readable(at)
-    if (listed.kind === 'link') throw new EvidenceTrouble(name, 'is a symbolic link, which is not followed')
-    if (listed.kind !== 'file') throw new EvidenceTrouble(name, 'is not a regular file')
-    if (isSparse(listed))
-      throw new EvidenceTrouble(name, `is sparse: ${listed.size} bytes long with ${listed.allocated} allocated; not read`)
-    if (!this.#isPlainDirectory(parent(at))) throw new EvidenceTrouble(name, 'lies behind a symbolic link, which is not followed')
+    const problem = unreadableAs(listed)
+    if (problem !== undefined) throw new EvidenceTrouble(name, problem)
+    if (!this.#isPlainDirectory(parent(at))) throw new EvidenceTrouble(name, `lies behind ${IS_LINK.slice(3)}`)
     const real = this.#real(at)
     let fd: number
     try {
@@ -211,7 +288,7 @@ export class FolderTree implements Tree {
     const wanted = picomatch([...new Set(globs.flatMap(directoriesOf))], { dot: true })
     for (const at of this.#links) {
       const inside = prefix === '' ? at : at.slice(prefix.length + 1)
-      if (wanted(inside)) this.#troubles.set(at, new EvidenceTrouble(readable(at), 'is a symbolic link, which is not followed'))
+      if (wanted(inside)) this.#troubles.note(at, IS_LINK)
     }
     this.#links.clear()
   }
@@ -219,17 +296,15 @@ export class FolderTree implements Tree {
   /** Whether every step from the root to here is a directory itself, not a link to one. */
   #isPlainDirectory(at: TreePath): boolean {
     if (at === '') return true
-    const known = this.#plainDirectories.get(at)
-    if (known !== undefined) return known
-    const plain = this.#isPlainDirectory(parent(at)) && this.#isDirectory(at)
-    this.#plainDirectories.set(at, plain)
-    return plain
+    if (this.#plainDirectories.has(at)) return true
+    return this.#isPlainDirectory(parent(at)) && this.#isDirectory(at)
   }
 
   #isDirectory(at: TreePath): boolean {
     try {
-      const stat = fs.lstatSync(this.#real(at))
-      if (stat.isSymbolicLink()) this.#troubles.set(at, new EvidenceTrouble(readable(at), 'is a symbolic link, which is not followed'))
+      const stat = fs.lstatSync(this.#real(at), { bigint: true })
+      if (stat.isSymbolicLink()) this.#troubles.note(at, IS_LINK)
+      if (stat.isDirectory()) this.#plainDirectories.set(at, listing(stat))
       return stat.isDirectory()
     } catch (error) {
       this.#note(at, error)
@@ -237,10 +312,17 @@ export class FolderTree implements Tree {
     }
   }
 
+  /** To be called before the names of a directory are read. */
+  #noteListed(at: TreePath): void {
+    if (this.#listed.has(at)) return
+    const known = this.#plainDirectories.get(at) ?? listing(fs.lstatSync(this.#real(at), { bigint: true }))
+    this.#listed.set(at, known)
+  }
+
   #note(at: TreePath, error: unknown): void {
     const code = (error as NodeJS.ErrnoException).code
     if (code === 'ENOENT' || code === 'ENOTDIR') return
-    this.#troubles.set(at, new EvidenceTrouble(readable(at), problemOf(error)))
+    this.#troubles.note(at, problemOf(error))
   }
 
   readonly #adapter: Partial<FileSystemAdapter> = {
@@ -259,10 +341,11 @@ export class FolderTree implements Tree {
       const inTree = this.#fromVirtual(at)
       if (!this.#isPlainDirectory(inTree)) throw noEntry(at)
       try {
+        this.#noteListed(inTree)
         const entries = fs.readdirSync(this.#real(inTree), { withFileTypes: true, encoding: 'latin1' as BufferEncoding })
         for (const entry of entries) {
           if (entry.isSymbolicLink()) this.#links.add(join(inTree, entry.name))
-          entry.name = withoutLineBreaks(entry.name)
+          entry.name = matchable(entry.name)
         }
         return entries
       } catch (error) {
@@ -273,11 +356,19 @@ export class FolderTree implements Tree {
   }
 
   #fromVirtual(at: string): TreePath {
-    return withLineBreaks(path.relative(VIRTUAL_ROOT, at).split(path.sep).join('/'))
+    return fromMatchable(path.relative(VIRTUAL_ROOT, at).split(path.sep).join('/'))
   }
 }
 
-function parent(at: TreePath): TreePath {
+/** Why a path is never read, by what its listing says; undefined when it may be. */
+export function unreadableAs(listed: Listing): string | undefined {
+  if (listed.kind === 'link') return IS_LINK
+  if (listed.kind !== 'file') return 'is not a regular file'
+  if (isSparse(listed)) return `is sparse: ${listed.size} bytes long with ${listed.allocated} allocated; not read`
+  return undefined
+}
+
+export function parent(at: TreePath): TreePath {
   const cut = at.lastIndexOf('/')
   return cut === -1 ? '' : at.slice(0, cut)
 }
@@ -313,16 +404,26 @@ function listing(stat: fs.BigIntStats): Listing {
     mtimeFrom: 'filesystem',
     device: stat.dev,
     inode: stat.ino,
-    allocated: Number(stat.blocks) * 512,
+    ...(BYTES ? { allocated: Number(stat.blocks) * 512 } : {}),
+    detail: {
+      mode: Number(stat.mode),
+      uid: Number(stat.uid),
+      gid: Number(stat.gid),
+      links: Number(stat.nlink),
+      atimeNs: stat.atimeNs,
+      ctimeNs: stat.ctimeNs,
+      birthtimeNs: stat.birthtimeNs,
+    },
   }
 }
 
 /** Allocated under 1 % of its size: a file made to exhaust its reader. */
-function isSparse(listed: Listing): boolean {
-  return listed.allocated !== undefined && listed.size > SPARSE_FROM && listed.allocated < listed.size / 100 && BYTES
+export function isSparse(listed: Listing): boolean {
+  return listed.allocated !== undefined && listed.size > SPARSE_FROM && listed.allocated < listed.size / 100
 }
 
-function openWithoutAccessTime(real: Buffer): number {
+/** Opens for reading without a trace in the file's access time, where the system lets us; a link is not followed. */
+export function openWithoutAccessTime(real: Buffer | string): number {
   try {
     return fs.openSync(real, OPEN_FLAGS)
   } catch (error) {

@@ -14,6 +14,16 @@ export const evidenceFlags = {
     multiple: true,
     helpGroup: 'EVIDENCE',
   }),
+  root: Flags.directory({
+    description: 'a mounted image or an unpacked collection: every home in it is read; repeatable',
+    multiple: true,
+    helpGroup: 'EVIDENCE',
+  }),
+  package: Flags.string({
+    description: 'what collect, KAPE, Velociraptor, UAC or CyLR wrote (folder, zip, tar, tar.gz); repeatable',
+    multiple: true,
+    helpGroup: 'EVIDENCE',
+  }),
   live: Flags.boolean({ description: 'the homes stand where they stood: this machine is the evidence', helpGroup: 'EVIDENCE' }),
   'project-dir': Flags.directory({
     description: 'a project directory to read beside those that records name; repeatable',
@@ -33,6 +43,8 @@ export const evidenceFlags = {
 export interface EvidenceFlagValues {
   readonly home?: string[]
   readonly 'home-was'?: string[]
+  readonly root?: string[]
+  readonly package?: string[]
   readonly live?: boolean
   readonly 'project-dir'?: string[]
   readonly 'letta-dir'?: string
@@ -44,10 +56,14 @@ export interface EvidenceFlagValues {
   readonly 'temp-dir'?: string
 }
 
-export function evidenceFrom(flags: EvidenceFlagValues, entries: readonly CatalogEntry[]): Evidence {
-  return new Evidence({
+export function evidenceFrom(flags: EvidenceFlagValues, entries: readonly CatalogEntry[]): Promise<Evidence> {
+  return Evidence.open({
     homes: flags.home,
     homesWere: flags['home-was'],
+    roots: flags.root,
+    packages: flags.package,
+    stores: entries.flatMap((entry) => entry.stores),
+    tempDir: flags['temp-dir'],
     live: flags.live,
     projectDirs: flags['project-dir'],
     moved: movedStores(flags, entries),

@@ -22,12 +22,14 @@ export function assertOutside(places: Places, evidence: Evidence, flags: Evidenc
   }
 }
 
-/** A copied home is evidence as a whole, a live one where agents keep their files. */
+/** A copied home, an image or a package is evidence as a whole, a live one where agents keep their files. */
 function evidenceDirectories({ homes, live }: Evidence, flags: EvidenceFlagValues): string[] {
   const roots = [...homes.map(({ directory }) => directory), ...(flags['project-dir'] ?? [])]
+  const whole = [...(flags.package ?? []), ...(live ? [] : (flags.root ?? []))]
   const moved = [flags['letta-dir'], flags['transcript-root'], flags['local-backend-dir'], flags['cron-dir']]
   return [
     ...(live ? roots.flatMap((root) => STORES.map((store) => path.join(root, store))) : roots),
+    ...whole,
     ...moved.filter((directory) => directory !== undefined),
   ]
 }

@@ -56,14 +56,14 @@ export abstract class ParseCommand extends Command {
     const registry = await gatherRegistry(this.config)
     const registered = registry.settle().filter(({ entry }) => this.agent === undefined || entry.agent === this.agent)
     const parsers = await Promise.all(registered.map(async (one) => ({ parser: await loadParser(one), plugin: pluginOf(one) })))
-    const evidence = this.#usage(() =>
+    const evidence = await this.#usage(() =>
       evidenceFrom(
         flags,
         registered.map(({ entry }) => entry),
       ),
     )
     const recordFile = flags['run-record'] ?? (flags.output ? `${flags.output}.run.json` : undefined)
-    this.#usage(() =>
+    await this.#usage(() =>
       assertOutside(
         {
           '--output': flags.output && path.dirname(flags.output),
@@ -76,21 +76,21 @@ export abstract class ParseCommand extends Command {
     )
 
     const format = flags.format ?? formatOf(flags.output)
-    const destination = this.#usage<Destination>(() =>
+    const destination = await this.#usage<Destination>(() =>
       flags.output ? new FileDestination(flags.output, { force: flags.force }) : new StandardOutput(),
     )
-    this.#usage(() => {
+    await this.#usage(() => {
       if (recordFile !== undefined && !flags.force && fs.existsSync(recordFile)) throw new OutputExistsError(recordFile)
     })
     const timeline = await writeTimeline(evidence, parsers, {
       encoder: await encoderFor(format, flags),
-      filter: this.#usage(() => rowFilterFrom(flags)),
+      filter: await this.#usage(() => rowFilterFrom(flags)),
       maxText: flags['max-text'],
       destination,
       spillTo: spillDirectory(evidence, flags['temp-dir'], flags.output),
       allSources: flags['all-sources'],
       originalsOnly: flags['originals-only'],
-    })
+    }).finally(() => evidence.close())
 
     const ended = new Date()
     const output = flags.output ? { file: path.basename(flags.output), format } : null
@@ -125,9 +125,9 @@ export abstract class ParseCommand extends Command {
     return super.catch(error)
   }
 
-  #usage<T>(act: () => T): T {
+  async #usage<T>(act: () => T | Promise<T>): Promise<T> {
     try {
-      return act()
+      return await act()
     } catch (error) {
       if (error instanceof EvidenceUsageError || error instanceof OutputExistsError || error instanceof FlagValueError)
         this.error(error.message, { exit: USAGE })
@@ -166,7 +166,7 @@ function wantsColor(): boolean {
 }
 
 /** A signal ends the program by its exit, so that what it began to write is taken away. */
-function exitOnSignals(): void {
+export function exitOnSignals(): void {
   for (const [signal, number] of [
     ['SIGINT', 2],
     ['SIGTERM', 15],

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { visible } from '../output/index.js'
 import { Tally, type HomeRun, type RegistryNote } from '../parsers/index.js'
 import type { Timeline } from './timeline.js'
@@ -23,10 +24,10 @@ export function summary(timeline: Timeline, notes: readonly RegistryNote[], seco
   return lines
 }
 
-function homeLines({ user, agent, run }: HomeRun): string[] {
+function homeLines({ user, directory, agent, run }: HomeRun): string[] {
   const stores = [...run.tallies].filter(([, tally]) => tally.rows > 0).map(([store, { rows }]) => `${store} ${rows}`)
   const all = sum([...run.tallies.values()])
-  const lines = stores.length === 0 ? [] : [`${visible(user)}, ${agent}: ${stores.join(', ')}`]
+  const lines = stores.length === 0 ? [] : [`${visible(user || path.basename(directory))}, ${agent}: ${stores.join(', ')}`]
   if (all.dropped > 0) lines.push(`  ${plural(all.dropped, 'row')} dropped as copies (--all-sources keeps those of secondary files)`)
   if (all.copied > 0) lines.push(`  ${plural(all.copied, 'row')} copied by forks, marked in details.copied_from`)
   if (all.bad > 0)

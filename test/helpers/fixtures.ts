@@ -72,10 +72,12 @@ export async function parse(
   let rows: Row[] = []
   const same = (row: Row, source: RowSource) =>
     row.host === source.host && row.user === source.user && row.agent === source.agent && row.source_file === source.source_file
-  const runs = await parseEvidence(new Evidence(evidence), [{ parser, plugin: 'test' }], options, {
+  const opened = await Evidence.open(evidence)
+  const runs = await parseEvidence(opened, [{ parser, plugin: 'test' }], options, {
     add: (batch) => rows.push(...batch),
     withdraw: (source) => (rows = rows.filter((row) => !same(row, source))),
   })
+  opened.close()
   return { rows: rows.sort(compareRows), runs }
 }
 
