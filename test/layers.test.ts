@@ -14,6 +14,8 @@ const MAY_IMPORT: Record<string, readonly string[] | 'anything'> = {
   commands: 'anything',
   verbs: 'anything',
   hooks: 'anything',
+  // Is handed the commands, hooks and package.json by the bundle.
+  standalone: [],
 }
 /** Verbs are the base classes of commands and what those do; nothing else imports either. */
 const ONLY_FOR_COMMANDS = ['commands', 'verbs']

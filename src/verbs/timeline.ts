@@ -1,9 +1,10 @@
 import os from 'node:os'
 import path from 'node:path'
-import type { Evidence } from '../evidence/index.js'
+import { breath, type Evidence } from '../evidence/index.js'
 import { RowSorter, type Destination, type Encoder } from '../output/index.js'
-import { Breath, parseEvidence, type HomeRun, type ParseOptions, type SuppliedParser } from '../parsers/index.js'
+import { parseEvidence, type HomeRun, type ParseOptions, type SuppliedParser } from '../parsers/index.js'
 import { compareSources, rowTest, type Row, type RowFilter, type RowSource } from '../rows/index.js'
+import { standalone } from './standalone.js'
 
 export interface TimelineOptions extends ParseOptions {
   readonly encoder: Encoder
@@ -63,10 +64,9 @@ export async function writeTimeline(evidence: Evidence, parsers: readonly Suppli
 
 async function write(head: string, sorter: RowSorter, destination: Destination): Promise<void> {
   if (head !== '' && !(await destination.write(Buffer.from(head)))) return
-  const breath = new Breath()
   for (const bytes of sorter.sorted()) {
     if (!(await destination.write(bytes))) return
-    await breath.take()
+    await breath()
   }
   await destination.finish()
 }
@@ -134,9 +134,9 @@ function nameOf({ host, user, agent, source_file }: RowSource): string {
   return `${agent}\0${user}\0${host}\0${source_file}`
 }
 
-/** Spills go beside the output; a copied home may spill to this machine's temp directory, a live one leaves no trace there. */
+/** Spills go beside the output; a copied home may spill to this machine's temp directory, unless that may be the suspect's. */
 export function spillDirectory(evidence: Evidence, tempDir: string | undefined, output: string | undefined): string | undefined {
   if (tempDir !== undefined) return path.resolve(tempDir)
   if (output !== undefined) return path.dirname(path.resolve(output))
-  return evidence.live ? undefined : os.tmpdir()
+  return evidence.live || standalone ? undefined : os.tmpdir()
 }
