@@ -11,7 +11,7 @@ import { below, recordedBelow, recordedHomes, recordedPath, slashed, type Record
 import { NO_SOURCES, openSources, type OpenMachine, type OpenSources } from './sources.js'
 import { treeAt, walk } from './sub-tree.js'
 import { FolderTree, join, matchable, readable, treePath, type Tree, type TreePath } from './tree.js'
-import { EvidenceTrouble, EvidenceUsageError } from './trouble.js'
+import { EvidenceTrouble, EvidenceUsageError, problemOf } from './trouble.js'
 
 /** A store that an environment variable had moved: where it is now, and which usual paths it stands for. */
 export interface MovedStore {
@@ -130,9 +130,18 @@ function homesOn(machines: readonly OpenMachine[], options: EvidenceOptions): Ho
 }
 
 function assertDirectory(directory: string, flag: string): void {
-  const stat = fs.statSync(directory, { throwIfNoEntry: false })
+  const stat = statOf(directory, flag)
   if (!stat) throw new EvidenceUsageError(`${flag} ${directory}: no such directory`)
   if (!stat.isDirectory()) throw new EvidenceUsageError(`${flag} ${directory}: this is a file, not a directory`)
+}
+
+function statOf(directory: string, flag: string): fs.Stats | undefined {
+  try {
+    return fs.statSync(directory)
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw new EvidenceUsageError(`${flag} ${directory} ${problemOf(error)}`)
+  }
 }
 
 interface HomeOptions {

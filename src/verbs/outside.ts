@@ -14,8 +14,7 @@ export function assertOutside(places: Places, evidence: Evidence, flags: Evidenc
   const directories = evidenceDirectories(evidence, flags).map(real)
   for (const [flag, place] of Object.entries(places)) {
     if (place === undefined) continue
-    if (!fs.statSync(place, { throwIfNoEntry: false })?.isDirectory())
-      throw new EvidenceUsageError(`${flag}: there is no directory ${path.resolve(place)}`)
+    if (!isDirectory(place)) throw new EvidenceUsageError(`${flag}: there is no directory ${path.resolve(place)}`)
     const inside = directories.find((directory) => holds(directory, real(place)))
     if (inside !== undefined)
       throw new EvidenceUsageError(`${flag} lies in the evidence, which is never written to (${inside}); choose a place elsewhere`)
@@ -32,6 +31,14 @@ function evidenceDirectories({ homes, live }: Evidence, flags: EvidenceFlagValue
     ...whole,
     ...moved.filter((directory) => directory !== undefined),
   ]
+}
+
+function isDirectory(place: string): boolean {
+  try {
+    return fs.statSync(place).isDirectory()
+  } catch {
+    return false
+  }
 }
 
 function real(directory: string): string {
