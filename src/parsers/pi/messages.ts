@@ -148,6 +148,13 @@ export function userTurns(message: Message): Turns {
   return found
 }
 
+/** Texts and images of a content as one text, for records whose text stands as it is. */
+export function plainText(content: Message['content']): { readonly text: string; readonly odd: readonly string[] } {
+  const found = new Collector()
+  const texts = parts(content).flatMap((part, i) => textOrImage(part, i, found))
+  return { text: texts.join('\n'), odd: found.odd }
+}
+
 const CONTEXT_START = '<system-reminder>'
 const CONTEXT_END = '</system-reminder>'
 
@@ -167,11 +174,19 @@ const ORIGINS: readonly (readonly [string, RegExp])[] = [
   ['claude-subconscious', /^<claude_code_session_(?:update|start)>/],
 ]
 
-/** `details.origin` of a user's text whose parts all come from one machine. */
+/** `details.origin` of a user's text whose parts all come from one machine, with the session of another agent that it names. */
 export function originOf(texts: readonly string[]): JsonObject {
   const origins = new Set(texts.map((text) => ORIGINS.find(([, begins]) => begins.test(text))?.[0]))
   const [origin] = origins
-  return origins.size === 1 && origin !== undefined ? { origin } : {}
+  return origins.size === 1 && origin !== undefined ? { origin, ...linksOf(texts[0]!) } : {}
+}
+
+/** An update of Claude Subconscious begins with the session that it relays (claude-subconscious scripts/send_messages_to_letta.ts). */
+const RELAYED_SESSION = /^<claude_code_session_(?:update|start)>\s*<session_id>([^<\n]+)<\/session_id>/
+
+function linksOf(text: string): JsonObject {
+  const session_id = RELAYED_SESSION.exec(text)?.[1]
+  return session_id === undefined ? {} : { links: [{ agent: 'claude-code', session_id }] }
 }
 
 /** The turns of a message in the older UI form: tool calls carry their results with them. */

@@ -11,12 +11,17 @@ const TELLING_KEYS =
  * The argument summary: one rule for pi, letta and claude-code tools (pi-and-claude-code 3).
  *
  * @param args the arguments as recorded: an object, or the text of one
- * @param lossless the same arguments with recorded digits and key order, asked for only where those would show
+ * @param lossless the same arguments with recorded digits and key order, asked for only where those would show; undefined when they cannot be told
  */
 export function argumentSummary(args: unknown, lossless: () => unknown = () => args): string {
   if (typeof args === 'string') return summaryOfText(args)
-  if (!isObject(args)) return args === undefined ? '' : compactJson(lossless())
-  return telling(args) ?? plainly(lossless() as JsonObject)
+  if (!isObject(args)) return args === undefined ? '' : compactJson(lossless() ?? args)
+  return telling(args) ?? plainly(exact(lossless(), args))
+}
+
+/** The lossless reading, where there is one. */
+function exact(lossless: unknown, args: JsonObject): JsonObject {
+  return isObject(lossless) ? lossless : args
 }
 
 function summaryOfText(text: string): string {
