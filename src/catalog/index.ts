@@ -1,2 +1,4 @@
 export * from './schema.js'
+export { claudeCode } from './claude-code.js'
 export { letta } from './letta.js'
+export { pi } from './pi.js'

@@ -294,7 +294,7 @@ export class Home {
     }
     for (const place of [...this.#projects.values()].sort((a, b) => byCodeUnit(a.recorded, b.recorded))) {
       for (const at of place.tree
-        .find(place.prefix, anyDepth(project), { ignore: NEVER_ENTERED, deep: FOLDERS_BELOW_PROJECT + 2 })
+        .find(place.prefix, anyDepth(project), { ignore: NEVER_ENTERED, deep: FOLDERS_BELOW_PROJECT + depthOf(project) })
         .sort(byCodeUnit)) {
         const file = projectFile(place, at, match)
         const identity = place.tree.identity(at)
@@ -397,7 +397,12 @@ function movedGlobs(stores: readonly Store[], moved: MovedStore): string[] {
   const globs = stores
     .flatMap((store) => store.globs)
     .filter((glob) => moved.paths.some((usual) => glob === usual || glob.startsWith(`${usual}/`)))
-  return globs.map((glob) => glob.slice(moved.base.length + 1))
+  return moved.base === '' ? globs : globs.map((glob) => glob.slice(moved.base.length + 1))
+}
+
+/** The most folders and name that one of these stores' paths has. */
+function depthOf(stores: readonly Store[]): number {
+  return Math.max(0, ...stores.flatMap((store) => store.globs).map((glob) => glob.split('/').length))
 }
 
 function anyDepth(stores: readonly Store[]): string[] {

@@ -137,3 +137,14 @@ export class FileRows {
 }
 
 export const NO_TIME: Moment = { timestamp_utc: '', details: { time_source: 'none' } }
+
+/**
+ * Folders that could not be listed, and links in the place of folders, are evidence that was not read: each is a row, once in a run.
+ * Ask before other parsers of the home look around.
+ */
+export function unlistedRows(home: Home, run: ParserRun, agent: string): Row[] {
+  return home
+    .takeTroubles()
+    .filter(({ path, problem }) => run.troubles.get(path)?.problem !== problem)
+    .map((trouble) => new FileRows(home, agent, home.unlisted(trouble.path), run).unreadable(trouble))
+}

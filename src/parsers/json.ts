@@ -19,7 +19,7 @@ export class TooDeepError extends Error {
 }
 
 function assertShallow(text: string): void {
-  if (opens(text, '{') + opens(text, '[') > DEEPEST && depthOf(text) > DEEPEST) throw new TooDeepError()
+  if (text.length > 2 * DEEPEST && opens(text, '{') + opens(text, '[') > DEEPEST && depthOf(text) > DEEPEST) throw new TooDeepError()
 }
 
 /** How often a bracket opens, strings included: a native search, since nearly every text ends here. */

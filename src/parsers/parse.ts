@@ -1,6 +1,6 @@
-import { breath, type Evidence } from '../evidence/index.js'
+import { breath, type Evidence, type Home } from '../evidence/index.js'
 import { byCodeUnit, Row } from '../rows/index.js'
-import { isWithdrawal, ParserRun, type Parser, type ParseOptions } from './parser.js'
+import { isProjectsNamed, isWithdrawal, Links, ParserRun, type Batch, type Parser, type ParseOptions, type Withdrawal } from './parser.js'
 
 /** Where rows go: sorted and written, or collected by a test. */
 export interface RowSink {
@@ -42,21 +42,49 @@ export async function parseEvidence(
   const runs: HomeRun[] = []
   const seen = new Set<string>()
   for (const home of evidence.homes) {
-    for (const { parser, plugin } of parsers) {
-      const run = new ParserRun(options, seen)
-      const { agent } = parser.entry
-      for await (const batch of parser.parse(home, run)) {
-        await breath()
-        if (isWithdrawal(batch)) sink.withdraw({ host: home.host, user: home.user, agent, source_file: batch.withdraw })
-        else {
-          for (const row of batch) check(row, plugin)
-          sink.add(batch)
-        }
-      }
-      runs.push({ user: home.user, host: home.host, directory: home.directory, agent, run })
-    }
+    const links = new Links()
+    const parsings = parsers.map((supplied) => new Parsing(home, supplied, new ParserRun(options, seen, links), sink))
+    for (const parsing of parsings) await parsing.untilProjectsAreNamed()
+    for (const parsing of parsings) runs.push(await parsing.toTheEnd())
   }
   return runs
+}
+
+/** One parser at work on one home. */
+class Parsing {
+  readonly #batches: AsyncGenerator<Batch>
+  readonly #source: Pick<Row, 'host' | 'user' | 'agent'>
+
+  constructor(
+    readonly home: Home,
+    readonly supplied: SuppliedParser,
+    readonly run: ParserRun,
+    readonly sink: RowSink,
+  ) {
+    this.#batches = supplied.parser.parse(home, run)
+    this.#source = { host: home.host, user: home.user, agent: supplied.parser.entry.agent }
+  }
+
+  /** Stops where the parser says so, or where it has nothing more to give. */
+  async untilProjectsAreNamed(): Promise<void> {
+    for (let next = await this.#batches.next(); !next.done; next = await this.#batches.next()) {
+      if (isProjectsNamed(next.value)) return
+      await this.#pass(next.value)
+    }
+  }
+
+  async toTheEnd(): Promise<HomeRun> {
+    for await (const batch of this.#batches) if (!isProjectsNamed(batch)) await this.#pass(batch)
+    const { user, host, directory } = this.home
+    return { user, host, directory, agent: this.#source.agent, run: this.run }
+  }
+
+  async #pass(batch: readonly Row[] | Withdrawal): Promise<void> {
+    await breath()
+    if (isWithdrawal(batch)) return this.sink.withdraw({ ...this.#source, source_file: batch.withdraw })
+    for (const row of batch) check(row, this.supplied.plugin)
+    this.sink.add(batch)
+  }
 }
 
 function check(row: Row, plugin: string): void {

@@ -8,11 +8,22 @@ export interface Withdrawal {
   readonly withdraw: string
 }
 
+/**
+ * Said once by a parser before it reads what other parsers of the home may know more about: project folders that any of them named, links
+ * between sessions. The others go first up to the same point, whatever their order.
+ */
+export const PROJECTS_NAMED = { projects: 'named' } as const
+export type ProjectsNamed = typeof PROJECTS_NAMED
+
 /** What a parser yields: arrays of rows, since an async step per row costs more than the row. */
-export type Batch = readonly Row[] | Withdrawal
+export type Batch = readonly Row[] | Withdrawal | ProjectsNamed
 
 export function isWithdrawal(batch: Batch): batch is Withdrawal {
   return 'withdraw' in batch
+}
+
+export function isProjectsNamed(batch: Batch): batch is ProjectsNamed {
+  return 'projects' in batch
 }
 
 export interface ParseOptions {
@@ -22,6 +33,28 @@ export interface ParseOptions {
   readonly originalsOnly?: boolean
   /** Lines over this many bytes are named, not read. */
   readonly lineLimit?: number
+}
+
+/** A session of another agent that a row belongs with, and the file that names both; without one the row itself does. */
+export interface Link {
+  readonly agent: string
+  readonly session_id: string
+  readonly from?: string
+}
+
+/** What the parsers of a home tell each other: the sessions of one agent that records of another name. */
+export class Links {
+  readonly #bySession = new Map<string, Link[]>()
+
+  note(agent: string, session_id: string, link: Link): void {
+    const links = this.#bySession.get(`${agent} ${session_id}`) ?? []
+    const known = links.some((one) => one.agent === link.agent && one.session_id === link.session_id && one.from === link.from)
+    if (!known) this.#bySession.set(`${agent} ${session_id}`, [...links, link])
+  }
+
+  of(agent: string, session_id: string): readonly Link[] | undefined {
+    return this.#bySession.get(`${agent} ${session_id}`)
+  }
 }
 
 /** What one parser run over one home adds up: counts per store, files read, what could not be read, projects not found. */
@@ -38,6 +71,8 @@ export class ParserRun {
   constructor(
     readonly options: ParseOptions = {},
     seen: Set<string> = new Set(),
+    /** Shared by the parsers of one home. */
+    readonly links: Links = new Links(),
   ) {
     this.seen = seen
   }

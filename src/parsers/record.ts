@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Line } from '../evidence/index.js'
-import { isObject, parseLossless, type JsonObject } from './json.js'
+import { isObject, parseLossless, parsePlain, TooDeepError, type JsonObject } from './json.js'
 import { quickCheck } from './quick.js'
 
 /** What a line gave: its records, and what was wrong with it when something was. A line can give both. */
@@ -27,13 +27,13 @@ export function withoutBom(text: string): string {
 const NOTHING: LineReading = { records: [] }
 /** A line that is not one record is searched for records at most this many times its own length, so that a made-up line cannot stall a run. */
 const SEARCH_EFFORT = 16
-const EDGE_NULS = /^\0+|\0+$/g
 
 /** Turns one line into its records, and into words for what could not be read (rows.md, What could not be read). */
 export function readLine(line: Line, options: ReadOptions): LineReading {
   if (line.tooLong) return { records: [], problem: `line of ${line.length} bytes is over the limit; it was not read` }
-  const parse = options.lossless ? parseLossless : JSON.parse
+  const parse = options.lossless ? parseLossless : parsePlain
   const whole = attempt(line.number === 1 ? withoutBom(line.text) : line.text, parse)
+  if (whole instanceof TooDeepError) return { records: [], problem: whole.message }
   if (isObject(whole)) return line.invalidUtf8 ? { records: [whole], problem: REPLACED } : { records: [whole] }
   if (whole !== undefined) return { records: [], problem: 'not a JSON object' }
   if (line.text.trim() === '') return NOTHING
@@ -41,15 +41,23 @@ export function readLine(line: Line, options: ReadOptions): LineReading {
 }
 
 function recover(line: Line, options: ReadOptions, parse: (text: string) => unknown): LineReading {
-  const text = line.text.replace(EDGE_NULS, '')
+  const text = withoutEdgeNuls(line.text)
   if (text.trim() === '') return { records: [], problem: `${line.text.length} NUL bytes and no record` }
   const withoutNuls = text.length < line.text.length
   const whole = withoutNuls ? attempt(text, parse) : undefined
-  if (isObject(whole)) return { records: [whole], problem: 'NUL bytes stand around the record' }
+  if (isObject(whole) && !(whole instanceof TooDeepError)) return { records: [whole], problem: 'NUL bytes stand around the record' }
   const records = embedded(text, options.looksLike, parse)
   if (records.length > 0) return { records, problem: besides(records.length, text) }
   if (line.unterminated) return { records, problem: 'the last line is cut off: not a whole JSON record' }
   return { records, problem: 'not valid JSON' }
+}
+
+function withoutEdgeNuls(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && text.charCodeAt(start) === 0) start++
+  while (end > start && text.charCodeAt(end - 1) === 0) end--
+  return text.slice(start, end)
 }
 
 function besides(found: number, text: string): string {
@@ -80,7 +88,7 @@ function embedded(text: string, looksLike: (value: JsonObject) => boolean, parse
     const end = objectEnd(text, start)
     effort -= (end === -1 ? text.length : end) - start
     const value = end === -1 ? undefined : attempt(text.slice(start, end), parse)
-    if (isObject(value) && looksLike(value)) {
+    if (isObject(value) && !(value instanceof TooDeepError) && looksLike(value)) {
       records.push(value)
       start = end
     } else start++
@@ -104,11 +112,12 @@ function objectEnd(text: string, start: number): number {
   return -1
 }
 
+/** The value of a text; undefined when it is not JSON, the error itself when it is nested too deep to be anything else. */
 function attempt(text: string, parse: (text: string) => unknown): unknown {
   try {
     return parse(text)
-  } catch {
-    return undefined
+  } catch (error) {
+    return error instanceof TooDeepError ? error : undefined
   }
 }
 

@@ -1,4 +1,5 @@
 import type { CatalogEntry } from '../catalog/index.js'
+import type { SuppliedParser } from './parse.js'
 import type { Parser, ParserClass } from './parser.js'
 
 /** What a plugin gives for one agent: the catalog entry, and the module (a URL) whose export is the parser class. */
@@ -44,6 +45,25 @@ export class Registry {
   failed(by: Registrant, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error)
     this.notes.push({ kind: 'failed', plugins: [label(by)], message: `plugin ${label(by)} could not register: ${message}` })
+  }
+
+  /** Loads the parsers that were settled on; one that cannot be loaded is noted, and does not cost the others theirs. */
+  async load(registered: readonly Registered[]): Promise<SuppliedParser[]> {
+    const loaded: SuppliedParser[] = []
+    for (const one of registered) {
+      try {
+        loaded.push({ parser: await loadParser(one), plugin: label(one.by) })
+      } catch (error) {
+        this.#unloadable(one, error)
+      }
+    }
+    return loaded
+  }
+
+  #unloadable({ by, entry: { agent } }: Registered, error: unknown): void {
+    const problem = error instanceof Error ? error.message : String(error)
+    const message = `agent ${agent} cannot be read: the parser of plugin ${label(by)} could not be loaded: ${problem}`
+    this.notes.push({ kind: 'failed', agent, plugins: [label(by)], message })
   }
 
   /** Settles who reads what: a bundled parser steps back, any other duplicate disables its agent. Sorted by agent. */

@@ -26,6 +26,13 @@ const common = {
   replaced: z.array(z.number().int()).optional(),
   /** Who wrote a whole text that stands as a user's: `task-notification`, `scheduled-task`, `channel`, `claude-subconscious`, `dream-import`. */
   origin: z.string().optional(),
+  /** In a session file that is a tree: which branch, counted from the second on, and the entry that it left (pi-and-claude-code 1.6). */
+  branch: z.number().int().optional(),
+  branch_from: z.string().nullable().optional(),
+  /** The other coding agent that this call started. */
+  starts: z.string().optional(),
+  /** Sessions of other agents that this row belongs with, and the file that names both; without one the row itself does. */
+  links: z.array(z.strictObject({ agent: z.string(), session_id: z.string(), from: z.string().optional() })).optional(),
 }
 
 const Turn = z.looseObject({
@@ -52,7 +59,7 @@ const SystemKinds = z.discriminatedUnion('kind', [
   kind('model', { model: recorded, previous: recorded.optional(), provider: recorded }),
   kind('permission-setting', { key: z.string(), value: recorded, file: z.string() }),
   kind('permission-decision', { decision: z.string(), reason: recorded, file: z.string() }),
-  kind('session-synced', { agent_id: recorded, conversation_id: recorded, server: recorded }),
+  kind('session-synced', { agent_id: recorded, conversation_id: recorded, server: recorded.optional() }),
   kind('session-relayed', { channel: z.string(), chat_id: recorded, agent_id: recorded, conversation_id: recorded }),
   kind('scheduled-task', { id: recorded, name: recorded, status: recorded, prompt: recorded }),
   kind('scheduled-task-run', { job_id: recorded, status: recorded, outcome: recorded }),
@@ -60,6 +67,19 @@ const SystemKinds = z.discriminatedUnion('kind', [
   kind('compaction', { tokens_before: recorded, first_kept: recorded, summary: recorded }),
   kind('error', { error_message: recorded }),
   kind('injected-context', {}),
+  kind('session-name', { name: recorded }),
+  kind('label', { label: recorded.optional(), target_id: recorded }),
+  kind('thinking-level', { level: recorded }),
+  kind('context-edit', { target_id: recorded, edit: z.enum(['omitted', 'replaced']) }),
+  kind('branch-summary', { from_id: recorded, summary: recorded }),
+  kind('system-prompt', { sections: z.array(z.string()), tools_added: z.array(z.string()), tools_removed: z.array(z.string()) }),
+  kind('custom-message', { custom_type: recorded }),
+  kind('conversation-compacted', { trigger: recorded, pre_tokens: recorded }),
+  kind('session-summary', { summary: recorded, leaf_uuid: recorded.optional() }),
+  kind('interrupted', {}),
+  kind('local-output', {}),
+  kind('notice', { subtype: recorded, level: recorded.optional() }),
+  kind('subconscious-agent', { agent_id: recorded, model: recorded }),
   kind('parser', { problem: z.string(), line: z.number().int().nullable() }),
 ])
 
@@ -86,5 +106,18 @@ export const KINDS = [
   'compaction',
   'error',
   'injected-context',
+  'session-name',
+  'label',
+  'thinking-level',
+  'context-edit',
+  'branch-summary',
+  'system-prompt',
+  'custom-message',
+  'conversation-compacted',
+  'session-summary',
+  'interrupted',
+  'local-output',
+  'notice',
+  'subconscious-agent',
   'parser',
 ] as const

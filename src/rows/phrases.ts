@@ -14,6 +14,10 @@ export const phrases = {
     'permission-decision',
     'permission decision: <decision> reason=<reason> (from <file>, interrupted turn, file mtime)',
   ),
+  permissionOutcome: phrase(
+    'permission-outcome',
+    'permission decision: <decision> reason=<reason> source=<source> (from <file>, timestamp)',
+  ),
   syncedConversation: phrase(
     'session-synced-conversation',
     'session synced: server conversation <conversation_id> agent <agent_id> server <server> (from .letta/transcripts path, first captured_at)',
@@ -22,6 +26,15 @@ export const phrases = {
     'session-synced-last-session',
     'session synced: last session on <server> agent <agent_id> conversation <conversation_id> (from <file>, file mtime)',
   ),
+  syncedHarness: phrase(
+    'session-synced-harness',
+    'session synced: <harness> session <harness_session_id> conversation <conversation_id> agent <agent_id> sent_to=<last_processed_index> (from <file>, <time_from>)',
+  ),
+  syncedRoute: phrase(
+    'session-synced-route',
+    'session synced: <harness> session <harness_session_id> conversation <conversation_id> agent <agent_id> updated=<updated_at> (from <file>, <time_from>)',
+  ),
+  subconsciousAgent: phrase('subconscious-agent', 'subconscious agent: <agent_id> model=<model> (from <file>, <time_from>)'),
   relayed: phrase(
     'session-relayed',
     'session relayed: <channel> chat <chat_id> type <chat_type> thread <thread_id> account <account_id> agent <agent_id> enabled=<enabled> outbound=<outbound_enabled> detached=<detached> updated=<updated_at> (from <file>, <time_from>)',
@@ -40,6 +53,13 @@ export const phrases = {
   ),
   compaction: phrase('compaction', 'compaction: tokens_before=<tokens_before> first_kept=<first_kept> summary: <summary>'),
   error: phrase('error', 'error: <error_message>'),
+  conversationCompacted: phrase('conversation-compacted', 'conversation compacted: trigger=<trigger> pre_tokens=<pre_tokens>'),
+  sessionName: phrase('session-name', 'session name: <name>'),
+  label: phrase('label', 'label: <label> on <target_id>'),
+  thinkingLevel: phrase('thinking-level', 'thinking level: <level>'),
+  contextEdit: phrase('context-edit', 'context edit: <target_id> <edit>'),
+  branchSummary: phrase('branch-summary', 'branch summary: from=<from_id> summary: <summary>'),
+  systemPrompt: phrase('system-prompt', 'system prompt: sections=<sections> tools_added=<tools_added> tools_removed=<tools_removed>'),
 } as const
 
 /** `parser: <file>:<line> <what is wrong>`: what could not be read, and where (rows.md). */

@@ -29,7 +29,7 @@ import { Rules } from './rules.js'
 import { hashdeep, sha256Sums, type Sum } from './sums.js'
 
 /** Project paths of a home's records that led nowhere. */
-export interface ProjectsNamed {
+export interface ProjectNames {
   readonly notFound: readonly string[]
   readonly refused: readonly string[]
 }
@@ -42,7 +42,7 @@ export interface CollectOptions extends Wishes {
   /** Temp directories of the machine that the evidence comes from. */
   readonly temps: readonly string[]
   /** Has the home look up every project that its records name. */
-  readonly nameProjects: (home: Home) => Promise<ProjectsNamed>
+  readonly nameProjects: (home: Home) => Promise<ProjectNames>
   readonly about: Pick<CollectionRecord, 'case' | 'examiner' | 'tool' | 'catalogs' | 'arguments'>
   /** Called for every line of the manifest. */
   readonly onLine?: (line: ManifestLine) => void

@@ -1,17 +1,19 @@
 import type { EvidenceFile, Home } from '../../evidence/index.js'
 import type { Row } from '../../rows/index.js'
-import { FileRows } from '../file-rows.js'
-import { Parser, type Batch, type ParserRun } from '../parser.js'
+import { FileRows, unlistedRows } from '../file-rows.js'
+import { Parser, PROJECTS_NAMED, type Batch, type ParserRun } from '../parser.js'
 import { parseJson, parseJsonl, type JsonlStore, type JsonStore } from '../store.js'
 import { channels } from './channels.js'
 import { parseConversations, type ListenerRows } from './conversations.js'
 import { crons, runs } from './crons.js'
 import { cwdCache, remoteSettings } from './directories.js'
+import { ExternalAgents } from './external.js'
 import { Knowledge } from './knowledge.js'
 import { listenerState } from './listener-state.js'
 import { headerDirectories } from './projects.js'
 import { sessions } from './sessions.js'
 import { settings } from './settings.js'
+import { byFolder, folderRows, subconsciousConfig, subconsciousState } from './subconscious.js'
 
 /** Letta Code: conversations, sessions, settings, channels, schedules and interrupted turns (letta-stores; rows.md). */
 export class LettaParser extends Parser {
@@ -44,9 +46,14 @@ class LettaHome {
     yield* this.#whole('crons', crons)
     yield* this.#lines('runs', runs)
     yield* this.#channels()
+    yield* this.#whole('claude-subconscious-config', subconsciousConfig)
+    yield* this.#whole('subconscious-state', subconsciousState(this.#knowledge))
     yield* this.#conversations()
+    yield* this.#subconscious(this.#of('claude-subconscious-home'))
+    yield unlistedRows(this.home, this.run, this.parser.entry.agent)
+    yield PROJECTS_NAMED
     yield* this.#projects()
-    yield this.#troubles()
+    yield unlistedRows(this.home, this.run, this.parser.entry.agent)
   }
 
   /** Only what names projects is read: maps, sessions, interrupted turns and the headers of conversations. */
@@ -111,7 +118,9 @@ class LettaHome {
       transcripts: this.#of('transcripts'),
       listeners: await this.#listeners(),
     }
-    yield* parseConversations(files, { home: this.home, run: this.run, agent: this.parser.entry.agent, knowledge: this.#knowledge })
+    const context = { home: this.home, run: this.run, agent: this.parser.entry.agent, knowledge: this.#knowledge }
+    const externals = new ExternalAgents(this.run.links)
+    for await (const batch of parseConversations(files, context)) yield externals.mark(batch)
   }
 
   async #listeners(): Promise<ListenerRows[]> {
@@ -127,15 +136,17 @@ class LettaHome {
     )
   }
 
-  /** The settings of every project that a record named. */
+  /** Settings and relayed sessions of every project that a record named. */
   async *#projects(): AsyncGenerator<Row[]> {
-    const stores = this.parser.entry.stores.filter((store) => store.id === 'project-settings')
+    const stores = this.parser.entry.stores.filter((store) => store.parsed && store.scope === 'project')
+    for (const file of this.#of('claude-subconscious-home')) this.run.seen.add(file.tree.identity(file.at))
+    const files = this.home.projectFiles(stores, this.run.seen)
     const store = settings(this.#knowledge)
-    for (const file of this.home.projectFiles(stores, this.run.seen)) yield await parseJson(store, this.#rows(file, 'settings'))
+    for (const file of files) if (file.store === 'project-settings') yield await parseJson(store, this.#rows(file, 'settings'))
+    yield* this.#subconscious(files.filter((file) => file.store === 'claude-subconscious'))
   }
 
-  /** Folders that could not be listed, and links in the place of folders, are evidence that was not read: each is a row. */
-  #troubles(): Row[] {
-    return this.home.takeTroubles().map((trouble) => this.#rows(this.home.unlisted(trouble.path)).unreadable(trouble))
+  async *#subconscious(files: readonly EvidenceFile[]): AsyncGenerator<Row[]> {
+    for (const folder of byFolder(files)) yield await folderRows(folder, (file) => this.#rows(file, 'claude-subconscious'))
   }
 }

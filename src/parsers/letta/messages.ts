@@ -276,13 +276,21 @@ function alertTime(message: Message): string {
   }
 }
 
-/** A part's arguments read again from the line with recorded digits and key order; what was read before where the line is not whole. */
+/** A part's arguments read again from the line with recorded digits and key order; undefined where the line is not one record. */
 function losslessField(line: Line, bare: boolean, list: 'content' | 'parts', part: number, key: string): unknown {
-  const entry = parseLossless(line.text)
+  const entry = wholeRecord(line)
   const message = bare ? entry : isObject(entry) ? entry.message : undefined
   const parts = isObject(message) ? message[list] : undefined
   const found: unknown = Array.isArray(parts) ? parts[part] : undefined
   return isObject(found) ? found[key] : undefined
+}
+
+function wholeRecord(line: Line): unknown {
+  try {
+    return parseLossless(line.text)
+  } catch {
+    return undefined
+  }
 }
 
 function isMissing(value: unknown): boolean {

@@ -3,6 +3,7 @@ import { phrases, recordedKeys, type Row } from '../../rows/index.js'
 import { columnText } from '../columns.js'
 import type { FileRows } from '../file-rows.js'
 import { isObject } from '../json.js'
+import { permissionRows } from '../permissions.js'
 import { keyed, known, optionalText } from '../shapes.js'
 import { jsonStore } from '../store.js'
 import type { Knowledge } from './knowledge.js'
@@ -40,7 +41,10 @@ export const settings = (knowledge: Knowledge) =>
       const inHome = rows.file.project === ''
       if (inHome && rows.file.shortPath === USER_SETTINGS) noteServers(record.agents ?? [], knowledge)
       const holdsSessions = rows.file.shortPath === LOCAL_SETTINGS || (inHome && rows.file.shortPath === USER_SETTINGS)
-      return [...permissionRows(record.permissions ?? {}, rows), ...(holdsSessions ? sessionRows(record.sessionsByServer ?? {}, rows) : [])]
+      return [
+        ...permissionRows(record.permissions ?? {}, PERMISSION_KEYS, rows),
+        ...(holdsSessions ? sessionRows(record.sessionsByServer ?? {}, rows) : []),
+      ]
     },
   })
 
@@ -49,22 +53,6 @@ function noteServers(agents: readonly unknown[], knowledge: Knowledge): void {
     const agent = AgentEntry.safeParse(entry)
     if (agent.success) knowledge.noteServer(agent.data.agentId, agent.data.baseUrl || undefined)
   }
-}
-
-function permissionRows(permissions: Record<string, unknown>, rows: FileRows): Row[] {
-  const recorded = recordedKeys(permissions)
-  const keys = [...PERMISSION_KEYS.filter((key) => recorded.includes(key)), ...recorded.filter((key) => !PERMISSION_KEYS.includes(key))]
-  return keys.flatMap((key) => {
-    const value = permissions[key]
-    return (Array.isArray(value) ? value : [value]).map((entry) => permissionRow(key, entry, rows))
-  })
-}
-
-function permissionRow(key: string, value: unknown, rows: FileRows): Row {
-  const values = { key, value, file: rows.file.shortPath }
-  return rows.system(rows.atMtime(), 'permission-setting', phrases.permissionSetting.say(values), values, {
-    project_path: rows.file.project,
-  })
 }
 
 /** The last session used on each server; entries of the local backend (`local:<store path>`) are in its own store. */

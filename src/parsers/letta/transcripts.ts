@@ -8,6 +8,7 @@ import { originOf } from '../pi/messages.js'
 import { argumentSummary } from '../pi/summary.js'
 import { optionalFlag, optionalText, optionalTime } from '../shapes.js'
 import { jsonlStore, type Fold, type Read } from '../store.js'
+import { lookUp } from '../table.js'
 import type { Knowledge } from './knowledge.js'
 
 /**
@@ -90,7 +91,7 @@ class TranscriptFold implements Fold<TranscriptLine> {
     const details = this.#details(record, moment)
     const place = { session_id: this.#conversation.conversationId, project_path: details.project_path, source_line: line.number }
     if (record.kind === 'tool_call') return this.#toolCall(record, moment, place, details.values)
-    const turn_type = TURN_TYPES[record.kind as keyof typeof TURN_TYPES] as (typeof TURN_TYPES)[keyof typeof TURN_TYPES] | undefined
+    const turn_type = lookUp<(typeof TURN_TYPES)[keyof typeof TURN_TYPES]>(TURN_TYPES, record.kind)
     if (turn_type === undefined) {
       complain(`a line of an unknown kind (${columnText(record.kind) || '-'})`)
       return []
