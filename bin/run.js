@@ -1,9 +1,4 @@
 #!/usr/bin/env node
-import { fileURLToPath } from 'node:url'
-import { execute } from '@oclif/core'
+import { start } from '../dist/start.js'
 
-// A home that is evidence could hold an oclif user plugin: none is ever loaded from there.
-await execute({
-  dir: import.meta.url,
-  loadOptions: { root: fileURLToPath(new URL('..', import.meta.url)), userPlugins: false, devPlugins: false },
-})
+await start(process.argv.slice(2))

@@ -34,6 +34,9 @@ export const evidenceFlags = {
   'transcript-root': Flags.directory({ description: 'where LETTA_TRANSCRIPT_ROOT pointed', helpGroup: 'EVIDENCE' }),
   'local-backend-dir': Flags.directory({ description: 'where LETTA_LOCAL_BACKEND_DIR pointed', helpGroup: 'EVIDENCE' }),
   'cron-dir': Flags.directory({ description: 'where LETTA_HOME pointed: crons.json and runs/', helpGroup: 'EVIDENCE' }),
+  'pi-dir': Flags.directory({ description: 'where PI_CODING_AGENT_DIR pointed', helpGroup: 'EVIDENCE' }),
+  'pi-session-dir': Flags.directory({ description: 'where pi kept its sessions, when it was told', helpGroup: 'EVIDENCE' }),
+  'claude-dir': Flags.directory({ description: 'where CLAUDE_CONFIG_DIR pointed', helpGroup: 'EVIDENCE' }),
   user: Flags.string({ description: 'only this account; names a single copied home; repeatable', multiple: true, helpGroup: 'EVIDENCE' }),
   host: Flags.string({ description: 'fills the host column', helpGroup: 'EVIDENCE' }),
   'temp-dir': Flags.directory({ description: 'where sorting spills to (default: beside --output)', helpGroup: 'EVIDENCE' }),
@@ -51,6 +54,9 @@ export interface EvidenceFlagValues {
   readonly 'transcript-root'?: string
   readonly 'local-backend-dir'?: string
   readonly 'cron-dir'?: string
+  readonly 'pi-dir'?: string
+  readonly 'pi-session-dir'?: string
+  readonly 'claude-dir'?: string
   readonly user?: string[]
   readonly host?: string
   readonly 'temp-dir'?: string

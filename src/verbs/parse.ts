@@ -13,7 +13,6 @@ import {
   type Destination,
   type Encoder,
 } from '../output/index.js'
-import { loadParser, type Registered } from '../parsers/index.js'
 import { evidenceFlags, evidenceFrom } from './evidence-flags.js'
 import { FlagValueError, rowFilterFrom, rowFlags } from './row-flags.js'
 import { assertOutside } from './outside.js'
@@ -55,7 +54,7 @@ export abstract class ParseCommand extends Command {
     exitOnSignals()
     const registry = await gatherRegistry(this.config)
     const registered = registry.settle().filter(({ entry }) => this.agent === undefined || entry.agent === this.agent)
-    const parsers = await Promise.all(registered.map(async (one) => ({ parser: await loadParser(one), plugin: pluginOf(one) })))
+    const parsers = await registry.load(registered)
     const evidence = await this.#usage(() =>
       evidenceFrom(
         flags,
@@ -110,7 +109,8 @@ export abstract class ParseCommand extends Command {
     for (const line of summary(timeline, registry.notes, (ended.getTime() - started.getTime()) / 1000)) this.logToStderr(line)
     const partly =
       timeline.runs.some(({ run }) => [...run.tallies.values()].some(({ bad }) => bad > 0)) ||
-      registry.notes.some(({ kind }) => kind === 'conflict')
+      registry.notes.some(({ kind }) => kind === 'conflict') ||
+      parsers.length < Math.max(1, registered.length)
     if (partly) process.exitCode = PARTLY_READ
   }
 
@@ -134,10 +134,6 @@ export abstract class ParseCommand extends Command {
       throw error
     }
   }
-}
-
-function pluginOf({ by }: Registered): string {
-  return `${by.name}@${by.version}`
 }
 
 function formatOf(output: string | undefined): Format {

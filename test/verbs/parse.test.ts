@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -7,7 +6,7 @@ import { COLUMNS, type Row } from '../../src/rows/index.js'
 import { RunRecord } from '../../src/verbs/run-record.js'
 import { cli } from '../helpers/cli.js'
 import { assistant, at, conversation, directoryOf, user } from '../helpers/conversations.js'
-import { expectedRows, fixture, jsonLines, makeHome, ROOT, write } from '../helpers/fixtures.js'
+import { expectedRows, fixture, jsonLines, makeHome, write } from '../helpers/fixtures.js'
 import { scratch } from '../helpers/places.js'
 
 const seed = fixture('letta/seed')
@@ -229,16 +228,4 @@ test('colour and width: NO_COLOR, a pipe and --format table', () => {
   })
   expect(stdout).not.toContain('\x1b')
   for (const line of stdout.split('\n')) expect([...line].length).toBeLessThanOrEqual(100)
-})
-
-test('starts fast: --help takes at most 4 times what node takes to do nothing', () => {
-  const best = (args: readonly string[]) =>
-    Math.min(
-      ...Array.from({ length: 5 }, () => {
-        const started = process.hrtime.bigint()
-        spawnSync(process.execPath, args, { env: { ...process.env, NODE_OPTIONS: '' } })
-        return Number(process.hrtime.bigint() - started)
-      }),
-    )
-  expect(best([path.join(ROOT, 'bin/run.js'), 'letta', '--help']) / best(['-e', '0'])).toBeLessThan(4)
 })

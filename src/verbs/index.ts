@@ -1,0 +1,1 @@
+export { ParseCommand } from './parse.js'
