@@ -80,6 +80,11 @@ export class Evidence {
       assertDirectory(directory, '--home')
       return new Home(directory, { live: this.live, was: were[i], user: named, moved: options.moved ?? [], host: this.host })
     })
+    const twice = homes.find((home, i) => homes.findIndex(({ user }) => user === home.user) < i)
+    if (twice)
+      throw new EvidenceUsageError(
+        `two homes belong to ${twice.user}, and no row could say which: read each by itself, with --host or --user`,
+      )
     const found = homesOn(sources.machines, options)
     const all = [...homes.map(({ user }) => user), ...sources.machines.flatMap((on) => on.homes.map(({ user }) => user))]
     this.homes = [...(users.length === 0 ? homes : homes.filter((home) => users.includes(home.user))), ...found]

@@ -210,6 +210,14 @@ describe('which account', () => {
     expect(await users({ homes: [home, path.join(home, '../bob')], users: ['bob'] })).toEqual(['bob'])
   })
 
+  test('two homes of one name are refused: their rows could not be told apart, nor withdrawn apart', async () => {
+    const other = path.join(home, '../../other/home/alice')
+    write(path.join(other, '.letta/settings.json'), rule('x'))
+    await expect(users({ homes: [home, other] })).rejects.toThrow('two homes belong to alice')
+    await expect(users({ homes: [home, home] })).rejects.toThrow('two homes belong to alice')
+    expect(await users({ homes: [home, other], homesWere: ['/home/alice', '/home/alice.old'] })).toEqual(['alice', 'alice.old'])
+  })
+
   test("a live home is never given another's name: asking for another account is an error that says so", async () => {
     expect(await users({ homes: [home], live: true, users: ['alice'] })).toEqual(['alice'])
     await expect(users({ homes: [home], live: true, users: ['bob'] })).rejects.toThrow('--user bob: no such account here, only alice')

@@ -1,6 +1,14 @@
 import { spawnSync, type SpawnSyncOptions } from 'node:child_process'
+import fs from 'node:fs'
 import path from 'node:path'
 import { ROOT } from './fixtures.js'
+
+/** The command runs from dist: one that was built before the last change of the source would prove nothing. */
+function newest(directory: string): number {
+  const names = fs.readdirSync(path.join(ROOT, directory), { recursive: true, encoding: 'utf8' })
+  return Math.max(...names.map((name) => fs.statSync(path.join(ROOT, directory, name)).mtimeMs))
+}
+if (newest('src') > newest('dist')) throw new Error('dist is older than src: npm run build')
 
 export interface Ran {
   readonly status: number | null

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { afterAll } from '@jest/globals'
 import { letta, type CatalogEntry } from '../../src/catalog/index.js'
 import { Evidence, type EvidenceOptions } from '../../src/evidence/index.js'
 import { LettaParser } from '../../src/parsers/letta/index.js'
@@ -81,9 +82,16 @@ export async function parse(
   return { rows: rows.sort(compareRows), runs }
 }
 
-/** A home made for one test: files by path, removed when the test ends. */
+const made: string[] = []
+afterAll(() => {
+  for (const directory of made) fs.rmSync(directory, { recursive: true, force: true })
+})
+
+/** A home made for one test: files by path, removed when the tests of its file are done. */
 export function makeHome(files: Record<string, string | Buffer>, options: { readonly at?: string } = {}): string {
-  const home = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'agent-forensics-test-')), options.at ?? 'home/alice')
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-forensics-test-'))
+  made.push(directory)
+  const home = path.join(directory, options.at ?? 'home/alice')
   fs.mkdirSync(home, { recursive: true })
   for (const [name, content] of Object.entries(files)) write(path.join(home, name), content)
   return home
