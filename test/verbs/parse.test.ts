@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, test } from '@jest/globals'
+import stringWidth from 'string-width'
 import { COLUMNS, type Row } from '../../src/rows/index.js'
 import { RunRecord } from '../../src/verbs/run-record.js'
 import { cli } from '../helpers/cli.js'
 import { assistant, at, conversation, directoryOf, user } from '../helpers/conversations.js'
-import { expectedRows, fixture, jsonLines, makeHome, write } from '../helpers/fixtures.js'
-import { scratch } from '../helpers/places.js'
+import { expectedRows, fixture, jsonLines, makeHome, ROOT, write } from '../helpers/fixtures.js'
+import { scratch, skipLoudly } from '../helpers/places.js'
 
 const seed = fixture('letta/seed')
 const root = scratch('verbs')
@@ -222,10 +223,33 @@ describe('wrong usage', () => {
   })
 })
 
-test('colour and width: NO_COLOR, a pipe and --format table', () => {
-  const { stdout } = cli(['letta', 'parse', '--home', seed.home, '--format', 'table'], {
-    env: { COLUMNS: '100', NO_COLOR: '1', FORCE_COLOR: '3' },
-  })
+test('through a pipe the table has no colour, and the width that COLUMNS says', () => {
+  const { stdout } = cli(['letta', 'parse', '--home', seed.home, '--format', 'table'], { env: { COLUMNS: '100', FORCE_COLOR: '3' } })
   expect(stdout).not.toContain('\x1b')
-  for (const line of stdout.split('\n')) expect([...line].length).toBeLessThanOrEqual(100)
+  for (const line of stdout.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(100)
+})
+
+const terminal = spawnSync('script', ['--version']).status === 0
+if (!terminal)
+  skipLoudly('script, which makes a terminal, is not there (Debian: apt-get install bsdutils): the default on a terminal was not looked at')
+
+;(terminal ? describe : describe.skip)('on a terminal', () => {
+  const onTerminal = (variables: string) => {
+    const command = `stty cols 120; ${variables} '${process.execPath}' '${path.join(ROOT, 'bin/run.js')}' letta parse --home '${seed.home}' 2>/dev/null`
+    const env = { ...process.env, NODE_OPTIONS: '', NO_COLOR: '', TERM: 'xterm' }
+    return spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8', env }).stdout.replaceAll('\r\n', '\n')
+  }
+
+  test('the default is a table, coloured by turn type, as wide as the terminal', () => {
+    const shown = onTerminal('env -u NO_COLOR')
+    expect(shown).toMatch(/TIME \(UTC\)/)
+    expect(shown).toContain('\x1b[3')
+    for (const line of shown.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(120)
+  })
+
+  test.each(['NO_COLOR=1', 'TERM=dumb'])('with %s it has no colour', (variable) => {
+    const shown = onTerminal(variable)
+    expect(shown).toMatch(/TIME \(UTC\)/)
+    expect(shown).not.toContain('\x1b[')
+  })
 })
