@@ -1,3 +1,5 @@
+import fs from 'node:fs'
+import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import {
   AGENT,
@@ -296,5 +298,38 @@ describe.each(cases('letta').map((given) => [given.name, given] as const))('in t
       )
       expect([row.text, same.map((prompt) => prompt.source_line)]).toEqual([row.text, []])
     }
+  })
+})
+
+describe('a secondary file that cannot be read', () => {
+  const BACKUP = `${directoryOf(ID)}/messages.jsonl.pre-pi-backup-20261130-180118`
+
+  test.each([
+    ['transcript', transcriptOf(ID)],
+    ['backup', BACKUP],
+  ])('is named once: a %s', async (_, file) => {
+    const home = makeHome({ ...conversation(ID, {}, user('q'), assistant('a', { id: 'm' }), assistant('b', { id: 'm' })), '.letta/x': '' })
+    fs.mkdirSync(path.dirname(path.join(home, file)), { recursive: true })
+    fs.symlinkSync(path.join(home, '.letta/x'), path.join(home, file))
+    const { rows, runs } = await parse({ homes: [home] })
+    expect(rows.filter((row) => row.details.kind === 'parser').map((row) => row.text)).toEqual([
+      `parser: ${file} is a symbolic link, which is not followed`,
+    ])
+    expect([...runs[0]!.run.troubles.keys()]).toEqual([file])
+    expect(rows.filter((row) => row.turn_type !== 'system').map((row) => row.text)).toEqual(['q', 'b'])
+  })
+
+  test('nor the messages themselves: the transcript then stands for them', async () => {
+    const home = makeHome({
+      ...transcript(said('user', 'q')),
+      '.letta/x': '',
+      [`${directoryOf(ID)}/conversation.json`]: JSON.stringify({ id: ID, agent_id: AGENT }),
+    })
+    fs.symlinkSync(path.join(home, '.letta/x'), path.join(home, `${directoryOf(ID)}/messages.jsonl`))
+    const { rows } = await parse({ homes: [home] })
+    expect(rows.map((row) => [row.details.store, row.details.kind ?? row.text])).toEqual([
+      ['transcripts', 'q'],
+      ['messages', 'parser'],
+    ])
   })
 })
