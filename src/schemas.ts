@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { CatalogEntry } from './catalog/index.js'
 import { CollectionRecord, DirectoryLine, ManifestLine, ProcessLine } from './evidence/index.js'
+import { Report } from './report/schema.js'
 import { Row } from './rows/index.js'
 import { RunRecord } from './verbs/run-record.js'
 import { VerifyResult } from './verbs/verify.js'
@@ -12,6 +13,7 @@ export const published: Readonly<Record<string, z.ZodType>> = {
   'directory-line': DirectoryLine,
   'manifest-line': ManifestLine,
   'process-line': ProcessLine,
+  report: Report,
   row: Row,
   'run-record': RunRecord,
   'verify-result': VerifyResult,

@@ -1,0 +1,7 @@
+export * from './html.js'
+export * from './input.js'
+export * from './markdown.js'
+export * from './model.js'
+export * from './schema.js'
+export * from './secrets.js'
+export * from './text.js'

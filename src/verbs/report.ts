@@ -1,0 +1,152 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { Command, Flags } from '@oclif/core'
+import { EvidenceUsageError } from '../evidence/index.js'
+import { gatherRegistry } from '../hooks/registry.js'
+import { FileDestination, OutputExistsError, StandardOutput, visible, type Destination } from '../output/index.js'
+import { loadParser } from '../parsers/index.js'
+import { htmlReport, markdownReport, textReport, triage, type Triage } from '../report/index.js'
+import { evidenceFlags, evidenceFrom } from './evidence-flags.js'
+import { gatherRows, type Gathered } from './gather.js'
+import { presenceOf } from './presence.js'
+import { runRecord } from './run-record.js'
+import { summary } from './summary.js'
+
+const FORMATS = ['text', 'html', 'markdown', 'json'] as const
+type Format = (typeof FORMATS)[number]
+
+/** Each form of the report, in pieces. */
+const VIEWS: Record<Format, (given: Triage) => Iterable<string>> = {
+  text: ({ report }) => textReport(report).map((line) => `${visible(line)}\n`),
+  html: htmlReport,
+  markdown: ({ report }) => [markdownReport(report)],
+  json: ({ report }) => [`${JSON.stringify(report, null, 2)}\n`],
+}
+
+const ENDINGS: Record<string, Format> = {
+  '.html': 'html',
+  '.htm': 'html',
+  '.md': 'markdown',
+  '.markdown': 'markdown',
+  '.json': 'json',
+  '.txt': 'text',
+}
+
+/** Exit codes (architecture.md): 2 wrong usage, 3 part of the evidence could not be read. */
+const USAGE = 2
+const PARTLY_READ = 3
+
+/** The verb `report`, for one agent or, without one, for all. */
+export abstract class ReportCommand extends Command {
+  static override enableJsonFlag = false
+  static override flags = {
+    ...evidenceFlags,
+    format: Flags.option({ options: FORMATS, description: 'default: text, or what the ending of --output says, else html' })({
+      helpGroup: 'OUTPUT',
+    }),
+    output: Flags.file({ char: 'o', description: 'written whole or not at all; FILE.run.json beside it', helpGroup: 'OUTPUT' }),
+    force: Flags.boolean({ description: 'replace an existing --output', helpGroup: 'OUTPUT' }),
+    case: Flags.string({ description: 'the case that the report names', helpGroup: 'OUTPUT' }),
+    examiner: Flags.string({ description: 'who the report names as examiner', helpGroup: 'OUTPUT' }),
+    redact: Flags.option({
+      options: ['secrets', 'names'] as const,
+      description: 'secrets are always masked; names: also users, hosts and home paths',
+    })({
+      helpGroup: 'OUTPUT',
+      default: 'secrets',
+    }),
+    'all-sources': Flags.boolean({ description: 'keep rows of secondary files that messages.jsonl holds too', helpGroup: 'ROWS' }),
+    'originals-only': Flags.boolean({ description: 'drop rows that a fork copied', helpGroup: 'ROWS' }),
+  }
+
+  /** The agent whose files are read; undefined reads those of every agent. */
+  protected abstract readonly agent: string | undefined
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(this.constructor as typeof ReportCommand)
+    const started = new Date()
+    const registry = await gatherRegistry(this.config)
+    const registered = registry.settle().filter(({ entry }) => this.agent === undefined || entry.agent === this.agent)
+    const entries = registered.map(({ entry }) => entry)
+    const parsers = await Promise.all(
+      registered.map(async (one) => ({ parser: await loadParser(one), plugin: `${one.by.name}@${one.by.version}` })),
+    )
+    const evidence = this.#usage(() => evidenceFrom(flags, entries))
+    const directories = evidence.homes.map(({ directory }) => directory)
+    if (flags.output) this.#refuseInside(flags.output, directories)
+    const format = flags.format ?? formatOf(flags.output)
+    const destination = this.#usage<Destination>(() =>
+      flags.output ? new FileDestination(flags.output, { force: flags.force }) : new StandardOutput(),
+    )
+
+    const gathered = await gatherRows(evidence, parsers, { allSources: flags['all-sources'], originalsOnly: flags['originals-only'] })
+    const timeline = { ...gathered, ...span(gathered), rows: gathered.rows.length }
+    const record = runRecord({
+      version: this.config.version,
+      arguments: this.argv,
+      started,
+      ended: new Date(),
+      registered,
+      notes: registry.notes,
+      timeline,
+      output: flags.output ? { file: path.basename(flags.output), format } : null,
+    })
+    const given = await triage({
+      rows: gathered.rows,
+      catalog: entries,
+      run: record,
+      ...presenceOf(evidence, entries),
+      case: flags.case,
+      examiner: flags.examiner,
+      redactNames: flags.redact === 'names',
+    })
+    await write(VIEWS[format](given), destination)
+
+    if (flags.output) fs.writeFileSync(`${flags.output}.run.json`, `${JSON.stringify(record, null, 2)}\n`)
+    for (const line of summary(timeline, registry.notes, (Date.now() - started.getTime()) / 1000)) this.logToStderr(line)
+    if (gathered.runs.some(({ run }) => run.troubles.size > 0) || registry.notes.some(({ kind }) => kind === 'conflict'))
+      process.exitCode = PARTLY_READ
+  }
+
+  #usage<T>(act: () => T): T {
+    try {
+      return act()
+    } catch (error) {
+      if (error instanceof EvidenceUsageError || error instanceof OutputExistsError) this.error(error.message, { exit: USAGE })
+      throw error
+    }
+  }
+
+  #refuseInside(output: string, directories: readonly string[]): void {
+    const parent = path.dirname(path.resolve(output))
+    if (!fs.existsSync(parent)) this.error(`--output ${output}: there is no directory ${parent}`, { exit: USAGE })
+    const real = fs.realpathSync(parent)
+    for (const directory of directories) {
+      for (const store of ['.letta', '.config/letta', '.claude', '.pi']) {
+        const inside = path.relative(path.join(fs.realpathSync(directory), store), real)
+        if (!inside.startsWith('..') && !path.isAbsolute(inside))
+          this.error(`--output ${output} lies in the evidence, which is never written to`, { exit: USAGE })
+      }
+    }
+  }
+}
+
+async function write(pieces: Iterable<string>, destination: Destination): Promise<void> {
+  try {
+    for (const piece of pieces) if (!(await destination.write(Buffer.from(piece)))) return
+    await destination.finish()
+  } catch (error) {
+    destination.abandon()
+    throw error
+  }
+}
+
+function formatOf(output: string | undefined): Format {
+  return output === undefined ? 'text' : (ENDINGS[path.extname(output).toLowerCase()] ?? 'html')
+}
+
+/** Rows stand in order of time, those without one last. */
+function span({ rows }: Gathered): { first: string; last: string; withoutTime: number } {
+  const timed = rows.filter(({ timestamp_utc }) => timestamp_utc !== '')
+  return { first: timed[0]?.timestamp_utc ?? '', last: timed.at(-1)?.timestamp_utc ?? '', withoutTime: rows.length - timed.length }
+}
