@@ -127,6 +127,24 @@ export function code(text) {
   return h('code', { dir: 'auto' }, shown(text))
 }
 
+/**
+ * A place in the evidence by its file's last name on the screen, whole in print and for whoever points at it.
+ *
+ * @param {string} locator
+ * @param {() => void} show
+ */
+export function shortLocator(locator, show) {
+  const cut = locator.lastIndexOf('/', locator.length - 2) + 1
+  if (cut === 0 || locator.length < 36)
+    return h('button', { type: 'button', class: 'locator', title: 'Show this row', click: show }, shown(locator))
+  return h(
+    'button',
+    { type: 'button', class: 'locator', title: oneLine(locator, 400), click: show },
+    h('span', { class: 'on-screen' }, '…/', shown(locator.slice(cut))),
+    h('span', { class: 'print-only' }, shown(locator)),
+  )
+}
+
 /** @param {number} number */
 export function count(number) {
   return number.toLocaleString('en')

@@ -1,7 +1,7 @@
-import { code, count, h, longText, oneLine, plural, shown, table, when } from './dom.js'
+import { code, count, h, longText, oneLine, plural, shortLocator, shown, table, when } from './dom.js'
 import { TYPE_NAMES, report } from './data.js'
 import { activityPictures, outcomesText, sessionName, times, toolPicture } from './charts.js'
-import { conversation } from './reader.js'
+import { conversation, showRowWith } from './reader.js'
 import { rowList } from './rows.js'
 
 /** @import {Child} from './dom.js' */
@@ -11,15 +11,19 @@ import { rowList } from './rows.js'
 
 const { head } = report
 const list = rowList(openSession)
+showRowWith(list.showRow)
 const MOST_SHOWN = 5
+const SEVERAL_USERS = new Set(report.sessions.map((/** @type {any} */ one) => `${one.host} ${one.user}`)).size > 1
 
-/** @param {RowRef} ref */
-function rowLink(ref) {
-  return h(
-    'button',
-    { type: 'button', class: 'locator', title: 'Show this row', click: () => list.showRow(ref.row - 1) },
-    shown(ref.locator),
-  )
+/**
+ * @param {RowRef} ref
+ * @param {boolean} [short] only the file's name on the screen, the whole in print
+ */
+function rowLink(ref, short = false) {
+  const show = () => list.showRow(ref.row - 1)
+  return short
+    ? shortLocator(ref.locator, show)
+    : h('button', { type: 'button', class: 'locator', title: 'Show this row', click: show }, shown(ref.locator))
 }
 
 /**
@@ -72,11 +76,7 @@ function masthead() {
     'header',
     { class: 'masthead' },
     h('p', { class: 'kicker' }, 'Triage report'),
-    h(
-      'h1',
-      {},
-      `What ${[...new Set(head.plugins.map((/** @type {any} */ one) => one.agent))].join(', ') || 'the agents'} left on this disk`,
-    ),
+    h('h1', {}, `What ${head.plugins.map((/** @type {any} */ one) => one.title).join(', ') || 'the agents'} left on this disk`),
     head.redacted &&
       h(
         'p',
@@ -89,6 +89,44 @@ function masthead() {
       'dl',
       { class: 'facts' },
       ...facts.filter(([, value]) => value).map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
+    ),
+    inShort(),
+  )
+}
+
+/** What to look at and what is missing, before anything else. */
+function inShort() {
+  return h(
+    'div',
+    { class: 'short' },
+    h(
+      'section',
+      { 'aria-label': 'Findings in short' },
+      h('h2', {}, plural(report.findings.length, 'finding')),
+      h(
+        'ul',
+        {},
+        ...report.findings.map((/** @type {any} */ one) =>
+          h(
+            'li',
+            { class: `rank-${one.rank}` },
+            h('a', { href: `#finding-${one.id}` }, one.title),
+            h('span', { class: 'none' }, ` ${count(one.count)}`),
+          ),
+        ),
+      ),
+    ),
+    h(
+      'section',
+      { 'aria-label': 'What this does not rest on, in short' },
+      h('h2', {}, 'What this does not rest on'),
+      h(
+        'ul',
+        {},
+        ...head.not_read.map((/** @type {any} */ one) => h('li', {}, one.statement)),
+        head.not_read.length === 0 && h('li', {}, 'Nothing known was left out.'),
+      ),
+      head.not_read.length > 0 && h('p', {}, h('a', { href: '#basis' }, 'Which they are')),
     ),
   )
 }
@@ -170,19 +208,7 @@ function quote(ref) {
 const sessionOpeners = new Map()
 
 function sessions() {
-  const titles = [
-    'Conversation',
-    'Account',
-    'Project',
-    'Model',
-    'First (UTC)',
-    'Last (UTC)',
-    '#Turns',
-    '#Calls',
-    '#Errors',
-    '#Stopped',
-    'Exit',
-  ]
+  const titles = ['Conversation', 'Project and model', 'First (UTC)', 'Last (UTC)', '#Turns', '#Calls', '#Errors', '#Stopped', 'Exit']
   const body = h('tbody')
   const more = h('button', { type: 'button', class: 'more', click: () => add(200) })
   const add = (/** @type {number} */ lines) => {
@@ -277,12 +303,16 @@ function sessionLine(one, i, columns) {
   })
   const cells = [
     h('div', {}, button, h('div', { class: 'opening', dir: 'auto' }, oneLine(one.opening, 120))),
-    code(one.user),
-    code(one.projects[0] ?? ''),
-    code(one.models.join(', ')),
+    h(
+      'div',
+      { class: 'place' },
+      SEVERAL_USERS && h('div', {}, code(one.user)),
+      ...one.projects.slice(0, 3).map((/** @type {string} */ project) => h('div', {}, code(project))),
+      h('div', { class: 'none' }, code(one.models.join(', '))),
+    ),
     when(one.first),
     when(one.last),
-    one.machine_turns > 0 ? `${count(one.turns)} (${count(one.machine_turns)} by programs)` : count(one.turns),
+    h('div', {}, count(one.turns), one.machine_turns > 0 && h('div', { class: 'none' }, `${count(one.machine_turns)} by programs`)),
     count(one.tool_calls),
     count(one.errors),
     count(one.stopped),
@@ -290,7 +320,7 @@ function sessionLine(one, i, columns) {
   ]
   const fragment = document.createDocumentFragment()
   fragment.append(
-    h('tr', { class: 'session' }, ...cells.map((child, n) => h('td', { class: n >= 6 && n <= 9 ? 'number' : undefined }, child))),
+    h('tr', { class: 'session' }, ...cells.map((child, n) => h('td', { class: n >= 4 && n <= 7 ? 'number' : undefined }, child))),
     opened,
   )
   return fragment
@@ -304,7 +334,7 @@ function openSession(session) {
 
 /** @param {{count: number, first: string, last: string, row?: RowRef}} seen */
 function seen(seen) {
-  return [count(seen.count), when(seen.first), when(seen.last), seen.row ? rowLink(seen.row) : '']
+  return [count(seen.count), when(seen.first), when(seen.last), seen.row ? rowLink(seen.row, true) : '']
 }
 
 function actions() {

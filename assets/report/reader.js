@@ -1,5 +1,5 @@
-import { code, count, h, longText, oneLine, plural, when } from './dom.js'
-import { copyOf, iso, locatorOf, mateOf, noteOf, outcomeOf, sessionRows, textOf, timeOf, toolOf, typeOf } from './data.js'
+import { code, count, h, longText, oneLine, plural, shortLocator, when } from './dom.js'
+import { copyOf, iso, locatorOf, mateOf, noteOf, outcomeOf, report, sessionRows, textOf, timeOf, toolOf, typeOf } from './data.js'
 
 /** @import {Child} from './dom.js' */
 
@@ -32,7 +32,13 @@ export function conversation(session) {
     button.textContent = `Show ${count(Math.min(BLOCKS_AT_ONCE, left))} more of ${count(left)}`
   }
   add()
-  return h('div', {}, list, button)
+  return h(
+    'div',
+    {},
+    h('p', { class: 'meta' }, 'From ', ...report.sessions[session].files.map((/** @type {string} */ file) => code(file))),
+    list,
+    button,
+  )
 }
 
 /**
@@ -68,6 +74,19 @@ function copies(group) {
   return fold
 }
 
+/** Set by the page: the reader comes before the list that it points into. */
+let showRow = (/** @type {number} */ _row) => {}
+
+/** @param {(row: number) => void} show */
+export function showRowWith(show) {
+  showRow = show
+}
+
+/** @param {number} row */
+function place(row) {
+  return shortLocator(locatorOf(row), () => showRow(row))
+}
+
 /** @param {number} row */
 function turn(row) {
   return (TURNS[typeOf(row)] ?? TURNS.system)(row)
@@ -95,7 +114,7 @@ function result(call) {
   return h(
     'div',
     { class: 'result' },
-    h('p', { class: 'meta' }, 'Result: ', outcome, ' ', when(iso(timeOf(mate))), ' ', code(locatorOf(mate))),
+    h('p', { class: 'meta' }, 'Result: ', outcome, ' ', when(iso(timeOf(mate))), ' ', place(mate)),
     longText(textOf(mate), RESULT_SHOWN),
   )
 }
@@ -109,7 +128,7 @@ function article(row, title, ...content) {
   return h(
     'article',
     { class: `turn ${typeOf(row)}` },
-    h('p', { class: 'meta' }, h('strong', {}, title), ' ', when(iso(timeOf(row))), ' ', code(locatorOf(row))),
+    h('p', { class: 'meta' }, h('strong', {}, title), ' ', when(iso(timeOf(row))), ' ', place(row)),
     ...content,
   )
 }
@@ -119,7 +138,7 @@ function article(row, title, ...content) {
  * @param {string} title
  */
 function folded(row, title) {
-  const fold = h('details', { class: 'fold' }, h('summary', {}, `${title} `, when(iso(timeOf(row))), ' ', code(locatorOf(row))))
+  const fold = h('details', { class: 'fold' }, h('summary', {}, `${title} `, when(iso(timeOf(row))), ' ', place(row)))
   fold.addEventListener('toggle', () => {
     if (fold.open && fold.childElementCount === 1) fold.append(longText(textOf(row)))
   })

@@ -21,6 +21,7 @@ export function headOf(input: ReportInput, evidence: Evidence, clean: (text: str
     arguments: run.arguments.map(clean),
     plugins: run.parsers.map(({ agent, plugin, plugin_version, catalog_version }) => ({
       agent,
+      title: catalog.find((entry) => entry.agent === agent)?.title ?? agent,
       plugin,
       version: plugin_version,
       catalog: catalog_version,

@@ -75,7 +75,7 @@ function findingsOf(evidence: Evidence): { finding: Finding; rows: readonly Entr
     .map(({ rule, rows }) => {
       const { id, rank, title, reason, caveat } = rule
       const refs = listed(
-        rows.slice(0, MOST_ROWS).map((entry) => refer(entry, evidence, rule.quote?.(entry))),
+        rows.slice(0, MOST_ROWS).map((entry) => refer(entry, evidence, rule.quote?.(entry, evidence))),
         MOST_ROWS,
       )
       return {

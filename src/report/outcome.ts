@@ -17,7 +17,7 @@ const WRITTEN: readonly { readonly text: RegExp; readonly outcome: Outcome }[] =
 ]
 
 /** A local store says only of calls that did not run that they are errors; one that ran and failed shows it in its text (letta-stores 5.6). */
-const FAILED_TEXT = /^(?:Exit code: [1-9]|Error[: ]|File does not exist\b|\[error\])/
+const FAILED_TEXT = /^(?:Exit code: [1-9]|Error[: ]|File does not exist\b|Tool not found: |\[error\])/
 
 export function outcomeOf(result: Row): Outcome {
   const { is_error, result_ok, store } = result.details as { is_error?: unknown; result_ok?: unknown; store: string }
@@ -25,7 +25,7 @@ export function outcomeOf(result: Row): Outcome {
   const written = refused ? WRITTEN.find(({ text }) => text.test(result.text)) : undefined
   if (written) return written.outcome
   if (is_error === true) return result.agent === 'letta' && store.startsWith('messages') ? 'denied' : 'failed'
-  if (result_ok === false || FAILED_TEXT.test(result.text)) return 'failed'
+  if (result_ok === false || (result_ok !== true && FAILED_TEXT.test(result.text))) return 'failed'
   return result_ok === null ? 'not recorded' : 'ran'
 }
 

@@ -1,6 +1,7 @@
 import { COMMAND_RULES, isFileTool, isShell, matchesCommand, matchesPath, type CommandRule } from './commands.js'
 import { agentOf, isCopy, kindOf, value, type Call, type Entry, type Evidence } from './entry.js'
 import { wasCarriedOut } from './outcome.js'
+import { clip } from './quote.js'
 
 /** Where a reader should look first (1), what to look at then (2), and what is good to know (3). */
 export type Rank = 1 | 2 | 3
@@ -19,7 +20,7 @@ export interface Rule {
   /** What the record shows, in a sentence, for that many rows. */
   say(found: readonly Entry[], evidence: Evidence): string
   /** The part of a row's text that it is about, where the beginning does not show it. */
-  quote?(entry: Entry): string
+  quote?(entry: Entry, evidence: Evidence): string
 }
 
 export function plural(count: number, one: string, many = `${one}s`): string {
@@ -112,6 +113,12 @@ function stopped({ calls, entries }: Evidence, outcomes: readonly string[]): Ent
   return inOrder([...found, ...denials, ...turns])
 }
 
+/** A result says little without its call. */
+function callAndResult({ row, index }: Entry, { callAt }: Evidence): string {
+  const use = callAt.get(index)?.use
+  return use === undefined || use.index === index ? row.text : `${use.row.tool_name}: ${clip(use.row.text, 120)} → ${row.text}`
+}
+
 function inOrder(entries: readonly Entry[]): Entry[] {
   return [...new Set(entries)].sort((a, b) => a.index - b.index)
 }
@@ -142,6 +149,7 @@ const callRules: Rule[] = [
     caveat: 'The reason is what was typed, or a standard text. A denial in an interrupted turn stands in two files; it is one event.',
     find: (evidence) => stopped(evidence, ['denied']),
     say: (found) => `${plural(found.length, 'row')} ${found.length === 1 ? 'records' : 'record'} that a call was denied.`,
+    quote: callAndResult,
   },
   {
     id: 'calls-interrupted',
@@ -151,6 +159,7 @@ const callRules: Rule[] = [
     caveat: 'An interrupted call can have done part of its work. What the program closes by itself on its next start is counted here too.',
     find: (evidence) => stopped(evidence, ['cancelled', 'interrupted', 'closed']),
     say: (found) => `${plural(found.length, 'row')} ${found.length === 1 ? 'tells' : 'tell'} of a call or turn that was stopped.`,
+    quote: callAndResult,
   },
 ]
 
@@ -170,6 +179,8 @@ const reachRules: Rule[] = [
     rank: 1,
     reason: 'Whoever is in that chat can read the agent, and may be able to instruct it.',
     caveat: 'A route shows that it was set up; whether messages went over it, the rows with the origin channel say.',
+    quote: (entry) =>
+      `${value(entry, 'channel')} chat ${value(entry, 'chat_id')}, conversation ${entry.row.session_id}, enabled=${value(entry, 'enabled')}`,
     say: (found) => `${plural(found.length, 'route')} to ${[...distinct(found, 'channel')].join(', ') || 'a channel'}.`,
   }),
   {
@@ -202,6 +213,8 @@ const reachRules: Rule[] = [
       const active = found.filter((entry) => value(entry, 'status') === 'active').length
       return `${plural(found.length, 'task')}, ${active} of them active.`
     },
+    quote: (entry) =>
+      `${value(entry, 'name') || value(entry, 'id')}, ${value(entry, 'status')}, ${value(entry, 'scheduled_for') || value(entry, 'cron')}: ${value(entry, 'prompt')}`,
   }),
 ]
 

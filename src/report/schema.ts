@@ -28,7 +28,9 @@ export const Report = z.strictObject({
     made: z.string(),
     tool: z.strictObject({ name: z.string(), version: z.string() }),
     arguments: z.array(z.string()),
-    plugins: z.array(z.strictObject({ agent: z.string(), plugin: z.string(), version: z.string(), catalog: z.string() })),
+    plugins: z.array(
+      z.strictObject({ agent: z.string(), title: z.string(), plugin: z.string(), version: z.string(), catalog: z.string() }),
+    ),
     redacted: z.boolean().describe('whether users, hosts and home paths are pseudonyms'),
     evidence: z.array(
       z.strictObject({
