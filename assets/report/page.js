@@ -126,7 +126,7 @@ function inShort() {
         ...head.not_read.map((/** @type {any} */ one) => h('li', {}, one.statement)),
         head.not_read.length === 0 && h('li', {}, 'Nothing known was left out.'),
       ),
-      head.not_read.length > 0 && h('p', {}, h('a', { href: '#basis' }, 'Which they are')),
+      head.not_read.length > 0 && h('p', { class: 'controls' }, h('a', { href: '#basis' }, 'Which they are')),
     ),
   )
 }
@@ -172,6 +172,7 @@ function finding(one, i) {
     h('p', { class: 'says' }, shown(one.says)),
     h('p', { class: 'why' }, one.reason, ' ', h('em', {}, one.caveat)),
     quotes,
+    one.count > MOST_SHOWN && h('p', { class: 'none print-only' }, `and ${plural(one.count - MOST_SHOWN, 'more row')}`),
     h(
       'p',
       { class: 'controls' },

@@ -34,7 +34,7 @@ export function conversation(session) {
   add()
   return h(
     'div',
-    {},
+    { class: 'opened-conversation' },
     h('p', { class: 'meta' }, 'From ', ...report.sessions[session].files.map((/** @type {string} */ file) => code(file))),
     list,
     button,
