@@ -144,9 +144,9 @@ export const COMMAND_RULES: readonly CommandRule[] = [
     reason: 'What a repository showed before need not be what it shows now.',
     caveat: `${WORDS} Rebasing is everyday work.`,
     when: [
-      command(String.raw`git\s+(?:-\S+\s+)*push\s[^\n;|&]{0,200}(?:--force\b|--force-with-lease\b|\s-f\b|\s\+\w)`),
+      command(String.raw`git\s+(?:-[cC]\s+\S+\s+|-\S+\s+)*push\s[^\n;|&]{0,200}(?:--force\b|--force-with-lease\b|\s-f\b|\s\+\w)`),
       command(
-        String.raw`git\s+(?:-\S+\s+)*(?:reset\s+--hard|filter-branch|filter-repo|rebase\b|commit\s[^\n;|&]{0,80}--amend|reflog\s+(?:expire|delete)|gc\s[^\n]{0,60}--prune=now|update-ref\s+-d|branch\s+-D)`,
+        String.raw`git\s+(?:-[cC]\s+\S+\s+|-\S+\s+)*(?:reset\s+--hard|filter-branch|filter-repo|rebase\b|commit\s[^\n;|&]{0,80}--amend|reflog\s+(?:expire|delete)|gc\s[^\n]{0,60}--prune=now|update-ref\s+-d|branch\s+-D)`,
       ),
       /--date=|GIT_(?:AUTHOR|COMMITTER)_DATE=/,
       command(String.raw`touch\s+(?:-\w+\s+)*-(?:t|d|r)\b`),

@@ -1,7 +1,7 @@
 import { COMMAND_RULES, isFileTool, isShell, matchesCommand, matchesPath, type CommandRule } from './commands.js'
 import { agentOf, isCopy, kindOf, value, type Call, type Entry, type Evidence } from './entry.js'
 import { wasCarriedOut } from './outcome.js'
-import { clip } from './quote.js'
+import { clip, countOutcomes } from './quote.js'
 
 /** Where a reader should look first (1), what to look at then (2), and what is good to know (3). */
 export type Rank = 1 | 2 | 3
@@ -299,9 +299,10 @@ function commandRule(rule: CommandRule): Rule {
           isShell(row.tool_name) ? matchesCommand(rule, row.text) : isFileTool(row.tool_name) && matchesPath(rule, row.text),
         ),
     say: (found, { callAt }) => {
-      const carriedOut = found.filter(({ index }) => wasCarriedOut(callAt.get(index)!.outcome)).length
-      const rest = found.length - carriedOut
-      return `${plural(found.length, 'call')}${rest === 0 ? '' : `; of ${rest} the record does not show that ${rest === 1 ? 'it was' : 'they were'} carried out`}.`
+      const outcomes = countOutcomes(found.map(({ index }) => callAt.get(index)!))
+      return `${plural(found.length, 'call')}: ${Object.entries(outcomes)
+        .map(([outcome, count]) => `${count} ${outcome}`)
+        .join(', ')}.`
     },
   }
 }
@@ -320,6 +321,10 @@ function turns(entries: readonly Entry[]): Entry[] {
   return entries.filter(
     (entry) => entry.row.timestamp_utc !== '' && entry.row.turn_type !== 'system' && !isCopy(entry) && !hasCounter(entry),
   )
+}
+
+function hasOddTime({ row: { timestamp_utc, details } }: Entry): boolean {
+  return details.bad_time !== undefined || details.time_synthetic !== undefined || (timestamp_utc !== '' && timestamp_utc < FIRST_AGENTS)
 }
 
 function hasCounter({ row }: Entry): boolean {
@@ -371,12 +376,7 @@ const textRules: Rule[] = [
     caveat:
       'Old releases (0.25.9 was recorded) stamped messages with a counter in place of a time. A clock can be set by hand or by the network.',
     find: ({ entries }) => {
-      const odd = entries.filter(
-        ({ row }) =>
-          row.details.bad_time !== undefined ||
-          row.details.time_synthetic !== undefined ||
-          (row.timestamp_utc !== '' && row.timestamp_utc < FIRST_AGENTS),
-      )
+      const odd = entries.filter((entry) => !isCopy(entry) && hasOddTime(entry))
       return inOrder([...odd, ...backwards(entries)])
     },
     say: (found) => {
