@@ -3,7 +3,7 @@
  *
  * @typedef {{row: number, locator: string, time: string, turn_type: string, session: string, outcome?: string, quote: string}} RowRef
  * @typedef {[time: number | null, type: number, session: number, sessionId: number, user: number, project: number, model: number, tool: number,
- *   file: number, line: number, mate: number, outcome: number, note: number, copy: number, text: string]} RawRow
+ *   file: number, line: number, mate: number, outcome: number, note: number, copy: number, call: number, text: string]} RawRow
  */
 
 /** @param {string} name */
@@ -47,7 +47,8 @@ export const mateOf = (/** @type {number} */ i) => rows[i][10]
 export const outcomeOf = (/** @type {number} */ i) => (rows[i][11] === -1 ? '' : /** @type {string} */ (report.outcomes[rows[i][11]]))
 export const noteOf = (/** @type {number} */ i) => strings[rows[i][12]]
 export const copyOf = (/** @type {number} */ i) => strings[rows[i][13]]
-export const textOf = (/** @type {number} */ i) => rows[i][14]
+export const callIdOf = (/** @type {number} */ i) => strings[rows[i][14]]
+export const textOf = (/** @type {number} */ i) => rows[i][15]
 
 /** @param {number | null} ms */
 export function iso(ms) {

@@ -1,5 +1,6 @@
 import { code, count, h, longText, oneLine, plural, when } from './dom.js'
 import {
+  callIdOf,
   TYPES,
   TYPE_NAMES,
   copyOf,
@@ -118,8 +119,8 @@ export function rowList(openSession) {
       if (state.range && (row[0] === null || row[0] < state.range[0] || row[0] > state.range[1])) continue
       if (
         pattern &&
-        !pattern.test(row[14]) &&
-        !(named?.size && [3, 4, 5, 6, 7, 8].some((column) => named.has(/** @type {number} */ (row[column]))))
+        !pattern.test(row[15]) &&
+        !(named?.size && [3, 4, 5, 6, 7, 8, 14].some((column) => named.has(/** @type {number} */ (row[column]))))
       )
         continue
       found.push(i)
@@ -219,6 +220,7 @@ export function rowList(openSession) {
       ['Project', code(projectOf(row))],
       ['Model', code(modelOf(row))],
       ['Tool', code(toolOf(row))],
+      ['Call id', code(callIdOf(row))],
       ['Outcome', outcomeOf(row)],
       ['Kind', noteOf(row)],
       ['Copied from', copyOf(row) && code(copyOf(row))],

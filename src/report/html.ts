@@ -98,6 +98,7 @@ function* rowBlocks({ evidence, sessionKeys, findingRows }: Triage): Generator<s
       call ? OUTCOMES.indexOf(call.outcome) : -1,
       strings.number(row.details.kind ?? row.details.origin ?? ''),
       strings.number(copyText(row.details.copied_from)),
+      strings.number(row.tool_use_id),
       row.text.length > limit
         ? `${row.text.slice(0, limit).toWellFormed()}… (${row.text.length} characters; cut here, whole in its row)`
         : row.text,
