@@ -96,7 +96,18 @@ function notRead(input: ReportInput, clean: (text: string) => string): Statement
         ]
   const homes = run.homes
   const unparsed = presentStores(stores, catalog, false)
+  const filtered = input.filteredOut ?? 0
   return [
+    ...(filtered === 0
+      ? []
+      : [
+          {
+            id: 'filtered',
+            statement: `${plural(filtered, 'row')} ${filtered === 1 ? 'was' : 'were'} left out by the filters given; nothing is said of what is absent.`,
+            items: [],
+            more: 0,
+          },
+        ]),
     ...state(
       'plugins',
       run.plugin_notes.map(({ message }) => message),

@@ -55,6 +55,8 @@ export interface ReportInput {
   readonly run: RunFacts
   readonly stores: readonly Presence[]
   readonly credentials: readonly Presence[]
+  /** Rows that filters left out: then rules about what is absent are not asked. */
+  readonly filteredOut?: number
   readonly case?: string
   readonly examiner?: string
   /** Users, hosts and home paths give way to pseudonyms. */

@@ -39,7 +39,7 @@ export async function triage(input: ReportInput): Promise<Triage> {
   const redact = input.redactNames ? new Redactor(input.rows, input.run.homes).redact : (text: string) => text
   const clean = (text: string) => redact(secrets.mask(text))
   const evidence = takeIn(input.rows, secrets, redact)
-  const found = findingsOf(evidence)
+  const found = findingsOf(evidence, (input.filteredOut ?? 0) > 0)
   const { sessions, keys } = sessionsOf(evidence)
   const report: Report = {
     report: 'agent-forensics report',
@@ -68,8 +68,9 @@ export async function triage(input: ReportInput): Promise<Triage> {
   return { report, evidence, sessionKeys: keys, findingRows: found.map(({ rows }) => rows) }
 }
 
-function findingsOf(evidence: Evidence): { finding: Finding; rows: readonly Entry[] }[] {
-  return RULES.map((rule) => ({ rule, rows: rule.find(evidence) }))
+function findingsOf(evidence: Evidence, filtered: boolean): { finding: Finding; rows: readonly Entry[] }[] {
+  return RULES.filter(({ absence }) => !(absence && filtered))
+    .map((rule) => ({ rule, rows: rule.find(evidence) }))
     .filter(({ rows }) => rows.length > 0)
     .sort((a, b) => a.rule.rank - b.rule.rank)
     .map(({ rule, rows }) => {

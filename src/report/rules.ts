@@ -15,6 +15,8 @@ export interface Rule {
   readonly reason: string
   /** What it does not show. */
   readonly caveat: string
+  /** It speaks of what is not there, so it can only be asked of all rows. */
+  readonly absence?: true
   /** The rows that speak for it, those that speak against left out. */
   find(evidence: Evidence): readonly Entry[]
   /** What the record shows, in a sentence, for that many rows. */
@@ -225,6 +227,7 @@ const LOCAL_AGENT = /^agent-local-/
 const goneRules: Rule[] = [
   {
     id: 'store-gone',
+    absence: true,
     title: 'A store is gone and a copy survives',
     rank: 1,
     reason: 'The conversation of a local agent stands only in its transcript: the message store that held it is not in the evidence.',
@@ -242,6 +245,7 @@ const goneRules: Rule[] = [
   },
   {
     id: 'copy-only',
+    absence: true,
     title: 'Turns that only the transcript still has',
     rank: 2,
     reason: 'The message store of this conversation is there, and these turns are not in it.',
@@ -259,6 +263,7 @@ const goneRules: Rule[] = [
   },
   {
     id: 'named-but-absent',
+    absence: true,
     title: 'Conversations that are named and have no turns here',
     rank: 2,
     reason: 'A schedule, a route or an interrupted turn names the conversation, and no prompt or answer of it is in the evidence.',
@@ -272,6 +277,7 @@ const goneRules: Rule[] = [
   },
   {
     id: 'task-gone',
+    absence: true,
     title: 'Runs of a task that is no longer listed',
     rank: 2,
     reason: 'The run log outlasts its task: it shows that the task existed and when it ran.',
@@ -386,6 +392,7 @@ const textRules: Rule[] = [
   },
   {
     id: 'activity-gaps',
+    absence: true,
     title: 'Long pauses',
     rank: 3,
     reason: 'Between two turns nothing was recorded for days.',

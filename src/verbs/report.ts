@@ -9,6 +9,7 @@ import { htmlReport, markdownReport, textReport, triage, type Triage } from '../
 import { evidenceFlags, evidenceFrom } from './evidence-flags.js'
 import { gatherRows, type Gathered } from './gather.js'
 import { presenceOf } from './presence.js'
+import { FlagValueError, rowFilterFrom, rowFlags } from './row-flags.js'
 import { runRecord } from './run-record.js'
 import { summary } from './summary.js'
 
@@ -55,6 +56,7 @@ export abstract class ReportCommand extends Command {
       helpGroup: 'OUTPUT',
       default: 'secrets',
     }),
+    ...rowFlags,
     'all-sources': Flags.boolean({ description: 'keep rows of secondary files that messages.jsonl holds too', helpGroup: 'ROWS' }),
     'originals-only': Flags.boolean({ description: 'drop rows that a fork copied', helpGroup: 'ROWS' }),
   }
@@ -79,7 +81,12 @@ export abstract class ReportCommand extends Command {
       flags.output ? new FileDestination(flags.output, { force: flags.force }) : new StandardOutput(),
     )
 
-    const gathered = await gatherRows(evidence, parsers, { allSources: flags['all-sources'], originalsOnly: flags['originals-only'] })
+    const filter = this.#usage(() => rowFilterFrom(flags, started))
+    const gathered = await gatherRows(evidence, parsers, {
+      filter,
+      allSources: flags['all-sources'],
+      originalsOnly: flags['originals-only'],
+    })
     const timeline = { ...gathered, ...span(gathered), rows: gathered.rows.length }
     const record = runRecord({
       version: this.config.version,
@@ -99,12 +106,16 @@ export abstract class ReportCommand extends Command {
       case: flags.case,
       examiner: flags.examiner,
       redactNames: flags.redact === 'names',
+      filteredOut: gathered.filteredOut,
     })
     await write(VIEWS[format](given), destination)
 
     if (flags.output) fs.writeFileSync(`${flags.output}.run.json`, `${JSON.stringify(record, null, 2)}\n`)
     for (const line of summary(timeline, registry.notes, (Date.now() - started.getTime()) / 1000)) this.logToStderr(line)
-    if (gathered.runs.some(({ run }) => run.troubles.size > 0) || registry.notes.some(({ kind }) => kind === 'conflict'))
+    if (
+      gathered.runs.some(({ run }) => [...run.tallies.values()].some(({ bad }) => bad > 0)) ||
+      registry.notes.some(({ kind }) => kind === 'conflict')
+    )
       process.exitCode = PARTLY_READ
   }
 
@@ -112,7 +123,8 @@ export abstract class ReportCommand extends Command {
     try {
       return act()
     } catch (error) {
-      if (error instanceof EvidenceUsageError || error instanceof OutputExistsError) this.error(error.message, { exit: USAGE })
+      if (error instanceof EvidenceUsageError || error instanceof OutputExistsError || error instanceof FlagValueError)
+        this.error(error.message, { exit: USAGE })
       throw error
     }
   }

@@ -6,13 +6,13 @@ import { presenceOf } from '../../src/verbs/presence.js'
 import { runRecord } from '../../src/verbs/run-record.js'
 import { parse } from './fixtures.js'
 
-type Options = Partial<Pick<ReportInput, 'case' | 'examiner' | 'redactNames'>>
+type Options = Partial<Pick<ReportInput, 'case' | 'examiner' | 'redactNames' | 'filteredOut'>>
 
 /** The report of a home, as the verb makes it. */
 export async function triageHome(home: string, options: Options = {}, host = ''): Promise<Triage> {
   const { rows, runs } = await parse({ homes: [home], host })
   const at = new Date('2026-12-01T00:00:00.000Z')
-  const timeline = { runs, rows: rows.length, first: '', last: '', withoutTime: 0 }
+  const timeline = { runs, rows: rows.length, first: '', last: '', withoutTime: 0, filteredOut: 0 }
   const registered = [{ entry: letta, parser: 'test', by: { name: 'test', version: '0' } }] as unknown as Parameters<
     typeof runRecord
   >[0]['registered']

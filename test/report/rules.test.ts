@@ -281,3 +281,9 @@ test('a finding says what became of its calls', async () => {
   const { report } = await triageRows([...call('Bash', 'rm -rf data', 'keep it', { is_error: true }), ...call('Bash', 'rm -rf build2')])
   expect(report.findings.find(({ id }) => id === 'wide-deletion')?.says).toBe('2 calls: 1 ran, 1 denied.')
 })
+
+test('where filters left rows out, nothing is said of what is absent', async () => {
+  const { report } = await triageRows([transcript('hello')], { filteredOut: 1 })
+  expect(report.findings).toEqual([])
+  expect(report.head.not_read[0]?.statement).toContain('1 row was left out by the filters given')
+})
