@@ -47,13 +47,13 @@ export const COMMAND_RULES: readonly CommandRule[] = [
     when: [
       command(String.raw`ssh\s[^\n]{0,200}-[A-Za-z]*[RDLw]\s*\S*\d`),
       command(
-        String.raw`(?:ngrok|cloudflared|localtunnel|lt|bore|frpc|chisel|inlets|tailscale\s+funnel|devtunnel|zrok)\b(?!\s*(?:--?(?:help|version)\b|$))`,
+        String.raw`(?:ngrok|cloudflared|localtunnel|bore|frpc|chisel|inlets|tailscale\s+funnel|devtunnel|zrok)\b(?!\s*(?:--?(?:help|version)\b|$))`,
       ),
       /\/dev\/(?:tcp|udp)\/[\w.$]+\/\d+/,
       command(String.raw`(?:nc|ncat|netcat)\b[^\n]{0,120}\s-[a-z]*[ec]\b`),
       command(String.raw`socat\b[^\n]{0,200}\bEXEC:`, 'i'),
     ],
-    unless: [/\blt\s+-/],
+    unless: [],
   },
   {
     id: 'logging-disabled',

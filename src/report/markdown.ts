@@ -20,25 +20,25 @@ export function markdownReport(report: Report): string {
     ...table(
       ['Session', 'User', 'Agent', 'Project', 'Model', 'First', 'Last', 'Turns', 'Calls', 'Errors', 'Stopped', 'Exit'],
       report.sessions.map((one) => [
-        code(one.id),
-        code(one.user),
+        cell(one.id),
+        cell(one.user),
         one.agent,
-        code(one.projects.join(', ')),
-        code(one.models.join(', ')),
+        cell(one.projects.join(', ')),
+        cell(one.models.join(', ')),
         one.first,
         one.last,
         one.turns,
         one.tool_calls,
         one.errors,
         one.stopped,
-        code(one.exit),
+        cell(one.exit),
       ]),
     ),
     '## Tools',
     ...table(
       ['Tool', 'Calls', 'Outcomes'],
       report.tools.map(({ name, calls, outcomes }) => [
-        code(name),
+        cell(name),
         calls,
         Object.entries(outcomes)
           .map(([what, n]) => `${what} ${n}`)
@@ -136,10 +136,15 @@ function rest(count: number): string {
   return count > 0 ? `, and ${count} more` : ''
 }
 
-/** A code span whose fence is longer than any run of backticks inside; a pipe would end a table's cell. */
+/** A code span in a table, where a pipe would end the cell. */
+function cell(text: string): string {
+  return code(text).replaceAll('|', '\\|')
+}
+
+/** A code span whose fence is longer than any run of backticks inside. */
 export function code(text: string): string {
   if (text === '') return ''
-  const shown = visible(text).replaceAll('|', '\\|')
+  const shown = visible(text)
   const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length))
   const fence = '`'.repeat(longest + 1)
   const pad = longest > 0 || shown.trim() === '' ? ' ' : ''

@@ -167,12 +167,21 @@ const callRules: Rule[] = [
 
 // --- where the conversation goes ---
 
+/** The different values of a name, the first few of them. */
+function named(found: readonly Entry[], name: string, most = 5): string {
+  const values = [...new Set(found.map((entry) => value(entry, name)))].filter((text) => text !== '')
+  return (
+    values
+      .slice(0, most)
+      .map((text) => clip(text, 60))
+      .join(', ') + (values.length > most ? ` and ${values.length - most} more` : '')
+  )
+}
+
 const kindRule = (kind: string, rule: Omit<Rule, 'find'>): Rule => ({
   ...rule,
   find: ({ entries }) => entries.filter((entry) => kindOf(entry) === kind),
 })
-
-const distinct = (found: readonly Entry[], name: string) => new Set(found.map((entry) => value(entry, name)).filter((text) => text !== ''))
 
 const reachRules: Rule[] = [
   kindRule('session-relayed', {
@@ -183,7 +192,7 @@ const reachRules: Rule[] = [
     caveat: 'A route shows that it was set up; whether messages went over it, the rows with the origin channel say.',
     quote: (entry) =>
       `${value(entry, 'channel')} chat ${value(entry, 'chat_id')}, conversation ${entry.row.session_id}, enabled=${value(entry, 'enabled')}`,
-    say: (found) => `${plural(found.length, 'route')} to ${[...distinct(found, 'channel')].join(', ') || 'a channel'}.`,
+    say: (found) => `${plural(found.length, 'route')} to ${named(found, 'channel') || 'a channel'}.`,
   }),
   {
     id: 'prompts-from-chat',
@@ -201,8 +210,8 @@ const reachRules: Rule[] = [
     reason: 'The server or account named holds the conversation, more of it than this machine does, and can be asked for it.',
     caveat: 'The server is what the settings name; a row is made from files here, none was asked.',
     say: (found) => {
-      const servers = [...distinct(found, 'server')]
-      return `${plural(found.length, 'row')} ${found.length === 1 ? 'names' : 'name'} another place of a conversation${servers.length > 0 ? `: ${servers.join(', ')}` : ''}.`
+      const servers = named(found, 'server')
+      return `${plural(found.length, 'row')} ${found.length === 1 ? 'names' : 'name'} another place of a conversation${servers && `: ${servers}`}.`
     },
   }),
   kindRule('scheduled-task', {
@@ -289,7 +298,7 @@ const goneRules: Rule[] = [
       )
       return entries.filter((entry) => kindOf(entry) === 'scheduled-task-run' && !listed.has(`${entry.row.user} ${value(entry, 'job_id')}`))
     },
-    say: (found) => `${plural(found.length, 'run')} of ${[...distinct(found, 'job_id')].slice(0, 5).join(', ')}.`,
+    say: (found) => `${plural(found.length, 'run')} of ${named(found, 'job_id')}.`,
   },
 ]
 

@@ -119,8 +119,8 @@ test('the home gives rows, sessions and findings at all', () => {
 
 const rendered = hasChromium ? describe : describe.skip
 rendered('in Chromium', () => {
-  const opened = async <T>(use: (page: Page, noise: string[]) => Promise<T>): Promise<T> => {
-    const { page, noise } = await reader.open(htmlOf(given))
+  const opened = async <T>(use: (page: Page, noise: string[]) => Promise<T>, width = 1280): Promise<T> => {
+    const { page, noise } = await reader.open(htmlOf(given), { width })
     try {
       return await use(page, noise)
     } finally {
@@ -162,7 +162,7 @@ rendered('in Chromium', () => {
       await page.locator('#search').press('Enter')
       expect(await page.locator('.line .said').first().textContent()).toContain('⟨U+202E⟩')
       expect(await page.evaluate('document.body.innerText.length')).toBeLessThan(2_000_000)
-    })
+    }, 390)
   })
 })
 
