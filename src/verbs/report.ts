@@ -8,6 +8,8 @@ import { loadParser } from '../parsers/index.js'
 import { htmlReport, markdownReport, textReport, triage, type Triage } from '../report/index.js'
 import { evidenceFlags, evidenceFrom } from './evidence-flags.js'
 import { gatherRows, type Gathered } from './gather.js'
+import { assertOutside } from './outside.js'
+import { exitOnSignals } from './parse.js'
 import { presenceOf } from './presence.js'
 import { FlagValueError, rowFilterFrom, rowFlags } from './row-flags.js'
 import { runRecord } from './run-record.js'
@@ -67,26 +69,29 @@ export abstract class ReportCommand extends Command {
   async run(): Promise<void> {
     const { flags } = await this.parse(this.constructor as typeof ReportCommand)
     const started = new Date()
+    exitOnSignals()
     const registry = await gatherRegistry(this.config)
     const registered = registry.settle().filter(({ entry }) => this.agent === undefined || entry.agent === this.agent)
     const entries = registered.map(({ entry }) => entry)
     const parsers = await Promise.all(
       registered.map(async (one) => ({ parser: await loadParser(one), plugin: `${one.by.name}@${one.by.version}` })),
     )
-    const evidence = this.#usage(() => evidenceFrom(flags, entries))
-    const directories = evidence.homes.map(({ directory }) => directory)
-    if (flags.output) this.#refuseInside(flags.output, directories)
+    const evidence = await this.#usage(() => evidenceFrom(flags, entries))
+    const recordFile = flags.output && `${flags.output}.run.json`
+    await this.#usage(() => {
+      assertOutside({ '--output': flags.output && path.dirname(flags.output), '--temp-dir': flags['temp-dir'] }, evidence, flags)
+      if (recordFile && !flags.force && fs.existsSync(recordFile)) throw new OutputExistsError(recordFile)
+    })
     const format = flags.format ?? formatOf(flags.output)
-    const destination = this.#usage<Destination>(() =>
+    const destination = await this.#usage<Destination>(() =>
       flags.output ? new FileDestination(flags.output, { force: flags.force }) : new StandardOutput(),
     )
 
-    const filter = this.#usage(() => rowFilterFrom(flags, started))
-    const gathered = await gatherRows(evidence, parsers, {
-      filter,
-      allSources: flags['all-sources'],
-      originalsOnly: flags['originals-only'],
-    })
+    const filter = await this.#usage(() => rowFilterFrom(flags, started))
+    const options = { filter, allSources: flags['all-sources'], originalsOnly: flags['originals-only'] }
+    const { presence, ...gathered } = await gatherRows(evidence, parsers, options)
+      .then((gathered) => ({ ...gathered, presence: presenceOf(evidence, entries) }))
+      .finally(() => evidence.close())
     const timeline = { ...gathered, ...span(gathered), rows: gathered.rows.length }
     const record = runRecord({
       version: this.config.version,
@@ -102,7 +107,7 @@ export abstract class ReportCommand extends Command {
       rows: gathered.rows,
       catalog: entries,
       run: record,
-      ...presenceOf(evidence, entries),
+      ...presence,
       case: flags.case,
       examiner: flags.examiner,
       redactNames: flags.redact === 'names',
@@ -110,7 +115,7 @@ export abstract class ReportCommand extends Command {
     })
     await write(VIEWS[format](given), destination)
 
-    if (flags.output) fs.writeFileSync(`${flags.output}.run.json`, `${JSON.stringify(record, null, 2)}\n`)
+    if (recordFile) fs.writeFileSync(recordFile, `${JSON.stringify(record, null, 2)}\n`)
     for (const line of summary(timeline, registry.notes, (Date.now() - started.getTime()) / 1000)) this.logToStderr(line)
     if (
       gathered.runs.some(({ run }) => [...run.tallies.values()].some(({ bad }) => bad > 0)) ||
@@ -119,26 +124,14 @@ export abstract class ReportCommand extends Command {
       process.exitCode = PARTLY_READ
   }
 
-  #usage<T>(act: () => T): T {
+  /** What a person got wrong is said in a sentence, with the exit code for it. */
+  async #usage<T>(act: () => T | Promise<T>): Promise<T> {
     try {
-      return act()
+      return await act()
     } catch (error) {
       if (error instanceof EvidenceUsageError || error instanceof OutputExistsError || error instanceof FlagValueError)
         this.error(error.message, { exit: USAGE })
       throw error
-    }
-  }
-
-  #refuseInside(output: string, directories: readonly string[]): void {
-    const parent = path.dirname(path.resolve(output))
-    if (!fs.existsSync(parent)) this.error(`--output ${output}: there is no directory ${parent}`, { exit: USAGE })
-    const real = fs.realpathSync(parent)
-    for (const directory of directories) {
-      for (const store of ['.letta', '.config/letta', '.claude', '.pi']) {
-        const inside = path.relative(path.join(fs.realpathSync(directory), store), real)
-        if (!inside.startsWith('..') && !path.isAbsolute(inside))
-          this.error(`--output ${output} lies in the evidence, which is never written to`, { exit: USAGE })
-      }
     }
   }
 }
