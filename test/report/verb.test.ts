@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Report } from '../../src/report/index.js'
 import { fixture } from '../helpers/fixtures.js'
 import { cli } from '../helpers/cli.js'
@@ -12,6 +12,7 @@ beforeAll(() => {
   directory = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-forensics-report-'))
   home = fixture('letta/seed').home
 })
+afterAll(() => fs.rmSync(directory, { recursive: true, force: true }))
 
 describe('letta report', () => {
   test('prints one screen, the most important first, and talks on stderr', () => {
