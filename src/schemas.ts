@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { CatalogEntry } from './catalog/index.js'
 import { CollectionRecord, DirectoryLine, ManifestLine, ProcessLine } from './evidence/index.js'
 import { Report } from './report/schema.js'
@@ -17,4 +17,20 @@ export const published: Readonly<Record<string, z.ZodType>> = {
   row: Row,
   'run-record': RunRecord,
   'verify-result': VerifyResult,
+}
+
+/**
+ * The JSON Schema of something that leaves the program. What zod knows and JSON Schema has no word for is put in its words: a key that
+ * must not be there, and a value that may be absent (JSON leaves out what is undefined).
+ */
+export function jsonSchemaOf(schema: z.ZodType): object {
+  return z.toJSONSchema(schema, {
+    io: 'output',
+    unrepresentable: 'any',
+    override({ zodSchema, jsonSchema }) {
+      if (zodSchema instanceof z.ZodUndefined) jsonSchema.not = {}
+      if (!(zodSchema instanceof z.ZodObject) || !jsonSchema.required) return
+      jsonSchema.required = jsonSchema.required.filter((key) => !(zodSchema.shape[key] instanceof z.ZodUnknown))
+    },
+  })
 }

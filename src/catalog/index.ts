@@ -1,3 +1,8 @@
+export * from './columns.js'
+export * from './export/index.js'
+export * from './keys.js'
+export * from './meanings.js'
+export * from './rules.js'
 export * from './schema.js'
 export { claudeCode } from './claude-code.js'
 export { letta } from './letta.js'
