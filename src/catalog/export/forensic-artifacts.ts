@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import { withoutFolders } from '../globs.js'
-import { beyondNotes, camel, PROJECT_DEPTH, type Collection, type Target } from './collection.js'
+import { beyondNotes, camel, comments, PROJECT_DEPTH, type Collection, type Target } from './collection.js'
 
 interface Source {
   readonly type: 'FILE' | 'ARTIFACT_GROUP'
@@ -44,7 +44,7 @@ export function forensicArtifacts(collection: Collection): string {
     `Project folders are looked for in a home and up to ${PROJECT_DEPTH} folders below it.`,
   ]
   const documents = [...definitions, group].map((one) => `---\n${stringify(one, { lineWidth: 0 })}`)
-  return `${header.map((note) => `# ${note}\n`).join('')}${documents.join('')}`
+  return `${comments(header)}${documents.join('')}`
 }
 
 function definition(target: Target, title: string): Definition {

@@ -1,4 +1,4 @@
-import type { Collection, Target } from './collection.js'
+import { comments, type Collection, type Target } from './collection.js'
 
 /** Where each scope begins, in words that a script can replace. */
 const ROOTS: Readonly<Record<Target['scope'], string>> = { home: '~/', project: '~/**/', temp: '$TMPDIR/' }
@@ -9,14 +9,21 @@ const ROOTS: Readonly<Record<Target['scope'], string>> = { home: '~/', project: 
  */
 export function globs(collection: Collection): string {
   const { targets, exclusions, notes } = collection
-  return [
-    ...notes.map((note) => `# ${note}`),
-    ...targets.flatMap(({ id, title, scope, globs, comment }) => [
-      '',
-      `# ${id}: ${title}. ${comment}`,
-      ...globs.map((glob) => ROOTS[scope] + glob),
-    ]),
-    ...exclusions.flatMap(({ id, scope, globs, reason }) => ['', `# ${id}: ${reason}`, ...globs.map((glob) => `!${ROOTS[scope]}${glob}`)]),
-    '',
-  ].join('\n')
+  const wanted = targets.map(({ id, title, scope, globs, comment }) =>
+    section(
+      `${id}: ${title}. ${comment}`,
+      globs.map((glob) => ROOTS[scope] + glob),
+    ),
+  )
+  const left = exclusions.map(({ id, scope, globs, reason }) =>
+    section(
+      `${id}: ${reason}`,
+      globs.map((glob) => `!${ROOTS[scope]}${glob}`),
+    ),
+  )
+  return comments(notes) + [...wanted, ...left].join('')
+}
+
+function section(comment: string, lines: readonly string[]): string {
+  return `\n${comments([comment])}${lines.map((line) => `${line}\n`).join('')}`
 }

@@ -1,12 +1,12 @@
-import { stringify } from 'yaml'
+import { Scalar, stringify } from 'yaml'
 import { anchored, withoutFolders } from '../globs.js'
-import { beyondNotes, PROJECT_DEPTH, stableId, type Collection, type Target } from './collection.js'
+import { beyondNotes, comments, LINE_WIDTH, PROJECT_DEPTH, stableId, type Collection, type Target } from './collection.js'
 
 /** One entry of a KAPE target: a folder (`*` one level, `%user%` each profile), a mask for names, or everything below. */
 interface KapeTarget {
   readonly Name: string
   readonly Category: string
-  readonly Path: string
+  readonly Path: string | Scalar<string>
   readonly Recursive?: true
   readonly FileMask?: string
   readonly Comment: string
@@ -26,7 +26,7 @@ export function kape(collection: Collection): string {
     RecreateDirectories: true,
     Targets: targets.flatMap((target) => kapeTargets(target, title)),
   }
-  const yaml = stringify(document, { lineWidth: 0, indent: 4, singleQuote: true }).replace(
+  const yaml = stringify(document, { lineWidth: LINE_WIDTH, indent: 4, singleQuote: true }).replace(
     'Version: VERSION',
     `Version: ${numeric(version)}`,
   )
@@ -35,7 +35,7 @@ export function kape(collection: Collection): string {
     ...beyondNotes(collection),
     `Project folders are looked for in a profile and up to ${PROJECT_DEPTH} folders below it.`,
   ]
-  return `${yaml}\n# Documentation\n${documentation.map((note) => `# ${note}\n`).join('')}`
+  return `${yaml}\n# Documentation\n${comments(documentation)}`
 }
 
 /** KAPE reads a version as a number: `2026-11-30.1` as 20261130.1. */
@@ -48,10 +48,20 @@ function kapeTargets({ title, scope, globs, comment }: Target, agent: string): K
   return globs
     .flatMap((glob) => withoutFolders(glob))
     .flatMap((glob) => (scope === 'project' ? inProjects(glob) : [placed(scope === 'temp' ? TEMP : PROFILE, glob)]))
-    .map((place) => ({ ...named, ...place, Comment: comment }))
+    .map((place) => ({ ...named, ...place, Path: ownLine(place.Path), Comment: comment }))
 }
 
-type Place = Pick<KapeTarget, 'Path' | 'Recursive' | 'FileMask'>
+/** A path cannot be broken: a long one stands on a line by itself. */
+function ownLine(path: string): string | Scalar<string> {
+  if (path.length < LINE_WIDTH) return path
+  const scalar = new Scalar(path)
+  scalar.type = Scalar.BLOCK_FOLDED
+  return scalar
+}
+
+interface Place extends Pick<KapeTarget, 'Recursive' | 'FileMask'> {
+  readonly Path: string
+}
 
 function placed(root: string, glob: string): Place {
   const segments = glob.split('/')

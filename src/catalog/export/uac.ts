@@ -1,5 +1,5 @@
 import { anchored, withoutFolders } from '../globs.js'
-import { PACKAGE_FOLDERS, type Collection, type Target } from './collection.js'
+import { comments, PACKAGE_FOLDERS, type Collection, type Target } from './collection.js'
 
 /** Where each scope lies on the systems that UAC runs on. */
 const ROOTS: Readonly<Record<Target['scope'], readonly string[]>> = {
@@ -13,31 +13,27 @@ interface Search {
   readonly path: string
   /** Empty: everything below the path, or the path itself. */
   readonly patterns: readonly string[]
+  /** The folder below the root that is searched: what is pruned depends on it. Undefined for a single file. */
+  readonly excluding: readonly string[] | undefined
 }
 
 /** A UAC artifact file (tclahr/uac, validate_artifact.sh and parse_artifact.sh of 3.x): it looks like YAML and is read line by line by a shell. */
 export function uac(collection: Collection): string {
   const { targets, notes } = collection
-  return [
-    ...notes.map((note) => `# ${note}`),
-    'version: 1.0',
-    'artifacts:',
-    ...targets.flatMap((target) => items(target, collection)),
-    '',
-  ].join('\n')
+  const lines = ['version: 1.0', 'artifacts:', ...targets.flatMap((target) => items(target, collection))]
+  return `${comments(notes)}${lines.join('\n')}\n`
 }
 
 function items(target: Target, collection: Collection): string[] {
-  const excluded = exclusionsFor(target, collection)
   return ROOTS[target.scope].flatMap((root) =>
-    searches(root, target).flatMap(({ path, patterns }) => [
+    searches(root, target).flatMap(({ path, patterns, excluding }) => [
       '  -',
       `    description: ${plain(`${target.title} (${target.id}). ${target.comment}`)}`,
       `    supported_os: ${root.startsWith('/private') ? '[macos]' : '[all]'}`,
       '    collector: file',
       `    path: ${path}`,
       ...list('path_pattern', patterns),
-      ...list('exclude_path_pattern', excluded),
+      ...list('exclude_path_pattern', exclusionsFor(target, excluding, collection)),
       '    file_type: [f]',
     ]),
   )
@@ -52,20 +48,21 @@ function list(property: string, values: readonly string[]): string[] {
   return values.length === 0 ? [] : [`    ${property}: [${values.map((value) => `"${value}"`).join(', ')}]`]
 }
 
-/** The searches of a target: one for each folder that its globs begin with. */
+/** The searches of a target: one for each folder or file that its globs begin with. */
 function searches(root: string, { scope, globs }: Target): Search[] {
-  if (scope === 'project') return [{ path: root, patterns: globs.flatMap(withoutFolders).map((glob) => `*/${shellSafe(glob)}`) }]
-  const byPath = new Map<string, string[] | undefined>()
+  if (scope === 'project')
+    return [{ path: root, patterns: globs.flatMap(withoutFolders).map((glob) => `*/${shellSafe(glob)}`), excluding: [] }]
+  const byPath = new Map<string, Search>()
   for (const glob of globs.flatMap(withoutFolders)) {
     const { folder, rest } = anchored(glob)
-    const everything = rest.join('/') === '**'
-    const whole = rest.length === 1 && !/[*?]/.test(rest[0]!)
-    const path = [root, ...folder, ...(whole ? rest : [])].map(quoted).join('/')
-    if (everything || whole) byPath.set(path, undefined)
-    else if (!byPath.has(path)) byPath.set(path, [`*/${shellSafe(glob)}`])
-    else byPath.get(path)?.push(`*/${shellSafe(glob)}`)
+    const isFile = rest.length === 1 && !/[*?]/.test(rest[0]!)
+    const path = [root, ...folder, ...(isFile ? rest : [])].map(quoted).join('/')
+    const before = byPath.get(path)?.patterns
+    const everything = isFile || rest.join('/') === '**' || before?.length === 0
+    const patterns = everything ? [] : [...(before ?? []), `*/${shellSafe(glob)}`]
+    byPath.set(path, { path, patterns, excluding: isFile ? undefined : folder })
   }
-  return [...byPath].map(([path, patterns]) => ({ path, patterns: patterns ?? [] }))
+  return [...byPath.values()]
 }
 
 /** UAC hands its command to a shell: a dollar sign would be a variable there. To `find`, `**` is `*`. */
@@ -79,16 +76,17 @@ function quoted(segment: string): string {
   return safe.includes(' ') ? `"${safe}"` : safe
 }
 
-/** What is pruned: folders that the exclusions name, where the target could reach them. */
-function exclusionsFor(target: Target, { exclusions }: Collection): string[] {
-  if (target.scope === 'temp') return []
-  const scoped = exclusions.filter(({ scope }) => scope === target.scope).flatMap(({ globs }) => globs.flatMap(withoutFolders))
-  const reached = target.scope === 'project' ? scoped : scoped.filter((glob) => target.globs.some((other) => overlap(glob, other)))
-  const own = reached.map((glob) => `*/${shellSafe(glob.replace(/\/\*\*$/, ''))}`)
-  return target.scope === 'project' ? [`*/${PACKAGE_FOLDERS}`, ...own.filter((pattern) => !pattern.endsWith(`/${PACKAGE_FOLDERS}`))] : own
+/** What is pruned: folders that the exclusions name, where the search could reach them. */
+function exclusionsFor({ scope }: Target, searched: readonly string[] | undefined, { exclusions }: Collection): string[] {
+  if (scope === 'temp' || searched === undefined) return []
+  const scoped = exclusions.filter((exclusion) => exclusion.scope === scope).flatMap(({ globs }) => globs.flatMap(withoutFolders))
+  const reached = scoped
+    .filter((glob) => overlap(anchored(glob).folder, searched))
+    .map((glob) => `*/${shellSafe(glob.replace(/\/\*\*$/, ''))}`)
+  return scope === 'project' ? [`*/${PACKAGE_FOLDERS}`, ...reached.filter((pattern) => !pattern.endsWith(`/${PACKAGE_FOLDERS}`))] : reached
 }
 
-function overlap(a: string, b: string): boolean {
-  const [x, y] = [anchored(a).folder, anchored(b).folder]
-  return x.every((segment, i) => i >= y.length || segment === y[i])
+/** Whether one folder lies in the other. */
+function overlap(a: readonly string[], b: readonly string[]): boolean {
+  return a.every((segment, i) => i >= b.length || segment === b[i])
 }

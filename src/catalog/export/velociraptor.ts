@@ -20,7 +20,7 @@ export function velociraptor(collection: Collection): string {
   const scopes = (Object.keys(SCOPES) as Target['scope'][]).filter((scope) => targets.some((target) => target.scope === scope))
   const document = {
     name: `Custom.Generic.AgentForensics.${camel(title, holds)}`,
-    description: `${notes.join('\n\n')}\n`,
+    description: `${[...notes, ...keyNotes(collection)].join('\n\n')}\n`,
     author: 'agent-forensics',
     type: 'CLIENT',
     parameters: [
@@ -42,6 +42,11 @@ export function velociraptor(collection: Collection): string {
     sources: scopes.map((scope) => ({ name: SCOPES[scope].source, query: query(scope) })),
   }
   return stringify(document, { lineWidth: 0 })
+}
+
+/** Which keys are secret in each credential file. */
+function keyNotes({ holds, targets }: Collection): string[] {
+  return holds === 'credentials' ? targets.map(({ id, comment }) => `${id}: ${comment}`) : []
 }
 
 function scopeParameters(scope: Target['scope'], { targets, exclusions }: Collection): object[] {
