@@ -3,6 +3,12 @@ import { CatalogEntry } from './catalog/index.js'
 import { CollectionRecord, DirectoryLine, ManifestLine, ProcessLine } from './evidence/index.js'
 import { Report } from './report/schema.js'
 import { Row } from './rows/index.js'
+import { ExplainedCatalog } from './verbs/explain/catalog.js'
+import { ExplainedConversation } from './verbs/explain/conversation.js'
+import { ExplainedExport } from './verbs/explain/export.js'
+import { ExplainedPaths } from './verbs/explain/paths.js'
+import { ExplainedRow } from './verbs/explain/row.js'
+import { ExplainedText } from './verbs/explain/text.js'
 import { RunRecord } from './verbs/run-record.js'
 import { VerifyResult } from './verbs/verify.js'
 
@@ -17,6 +23,13 @@ export const published: Readonly<Record<string, z.ZodType>> = {
   row: Row,
   'run-record': RunRecord,
   'verify-result': VerifyResult,
+
+  'explain-catalog': ExplainedCatalog,
+  'explain-conversation': ExplainedConversation,
+  'explain-export': ExplainedExport,
+  'explain-paths': ExplainedPaths,
+  'explain-row': ExplainedRow,
+  'explain-text': ExplainedText,
 }
 
 /**

@@ -80,10 +80,14 @@ function explainPath(given: string, rules: Rules, homes: readonly string[]): Exp
     assumed: place.assumed,
     why: whyOf(verdict, place.rules),
     rules: place.rules.map(shown),
-    rows: place.rules
-      .flatMap((rule) => (rule.kind === 'store' && rule.rule.parsed ? meaningsOf(rule.rule.id) : []))
-      .map(({ id, title }) => ({ id, title })),
+    rows: rowsOf(place.rules),
   }
+}
+
+/** The kinds of rows that files of these stores give, each once. */
+function rowsOf(rules: readonly Rule[]): ExplainedPath['rows'] {
+  const found = rules.flatMap(({ kind, rule }) => (kind === 'store' && rule.parsed ? meaningsOf(rule.id) : []))
+  return [...new Set(found)].map(({ id, title }) => ({ id, title }))
 }
 
 const UNKNOWN = 'No rule of the catalog names this path. That it is unknown does not mean that it is not evidence.'

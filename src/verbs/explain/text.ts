@@ -159,10 +159,6 @@ interface Note {
 /** What certain values mean, whatever the text. */
 const valueNotes: readonly Note[] = [
   {
-    when: (_, value) => value === '-',
-    says: (name) => `${name}: absent. The record has no such value, null or an empty one (or, rarely, a dash).`,
-  },
-  {
     when: (name, value) => name === 'conversation_id' && value === 'default',
     says: () => 'conversation_id: default is the default conversation of the agent named; every agent has one, so alone it is not unique.',
   },
@@ -194,6 +190,8 @@ function notesOn(id: string, values: Readonly<Record<string, string>>): string[]
   const notes = Object.entries(values).flatMap(([name, value]) =>
     valueNotes.filter(({ when }) => when(name, value)).map(({ says }) => says(name, value)),
   )
+  const absent = Object.keys(values).filter((name) => values[name] === '-')
+  if (absent.length > 0) notes.unshift(`Absent (missing, null or empty in the record; or, rarely, a dash): ${absent.join(', ')}.`)
   return PLACEHOLDERS.includes(id)
     ? [...notes, 'A person or a tool can have written the same characters: turn_type and details of the row decide.']
     : notes
