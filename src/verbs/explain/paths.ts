@@ -201,6 +201,9 @@ const CLASSES = {
   external: 'Not a file.',
 } as const
 
+/** What the kernel makes up is not a disk. */
+const MADE_UP = ['/proc', '/sys', '/dev']
+
 /** The files of a folder, by name; links are named and not followed. */
 class Walk {
   readonly refused: string[] = []
@@ -222,6 +225,7 @@ class Walk {
       .sort((a, b) => byCodeUnit(a.name, b.name))
       .flatMap((entry) => {
         const at = path.join(directory, entry.name)
+        if (MADE_UP.includes(at)) return []
         if (entry.isSymbolicLink()) this.refused.push(`${at}: a symbolic link, not followed`)
         return entry.isDirectory() ? this.#below(at) : [at]
       })

@@ -63,26 +63,26 @@ describe('a path of another machine', () => {
 
 test('every kind of file that is parsed says which rows it gives, but those that only help others', () => {
   const helpers = ['remote-settings', 'cwd-cache', 'conversation-records']
-  for (const store of letta.stores.filter(({ parsed, id }) => parsed && !helpers.includes(id))) {
-    const [glob] = store.globs
-    const file = glob!.replace(/\{([^,}]*)[^}]*\}/g, '$1').replaceAll('*', 'x')
-    expect({
-      store: store.id,
-      rows: explain(`/home/alice/${store.scope === 'project' ? 'work/' : ''}${file}`)[0]!.rows.length > 0,
-    }).toEqual({ store: store.id, rows: true })
-  }
-  for (const { id } of letta.stores.flatMap(({ globs }) => explain(`/home/alice/${globs[0]!}`)[0]!.rows)) expect(meaning(id)).toBeDefined()
+  const stores = letta.stores.filter(({ parsed, id }) => parsed && !helpers.includes(id))
+  const files = stores.map(({ scope, globs }) => {
+    const file = globs[0]!.replace(/\{([^,}]*)[^}]*\}/g, '$1').replaceAll('*', 'x')
+    return `/home/alice/${scope === 'project' ? 'work/' : ''}${file}`
+  })
+  const explained = explain(...files)
+  expect(stores.filter((_, i) => explained[i]!.rows.length === 0).map(({ id }) => id)).toEqual([])
+  for (const { id } of explained.flatMap(({ rows }) => rows)) expect(meaning(id)).toBeDefined()
 })
 
 test.each(cases('letta').map((given) => [given.name, given] as const))(
   'in %s each file falls under the store by which the parser finds it',
   (_, given) => {
     const [home] = new Evidence({ homes: [given.home] }).homes
-    for (const file of home!.files(letta.stores)) {
-      const [explained] = explainPaths([path.join(given.home, file.path)], entries, { homes: [given.home] }).paths
-      expect(explained!.rules.filter(({ kind }) => kind === 'store').map(({ id }) => id)).toEqual([file.store])
-      expect(explained!.assumed).toBe(false)
-    }
+    const files = home!.files(letta.stores)
+    const paths = files.map((file) => path.join(given.home, file.path))
+    const explained = explainPaths(paths, entries, { homes: [given.home] }).paths
+    const stores = explained.map(({ rules }) => rules.filter(({ kind }) => kind === 'store').map(({ id }) => id))
+    expect(stores).toEqual(files.map(({ store }) => [store]))
+    expect(explained.every(({ assumed }) => !assumed)).toBe(true)
   },
 )
 
@@ -93,7 +93,7 @@ test('a folder is walked; links are named and not followed', () => {
   expect(explained.paths.map(({ path: at, verdict }) => [path.relative(home, at), verdict])).toEqual([
     ['.letta/mods/a.mjs', 'collected'],
     ['.letta/sessions.jsonl', 'parsed'],
-    ['.letta/skills', 'unknown'],
+    ['.letta/skills', 'collected'],
     ['other.txt', 'unknown'],
   ])
   expect(explained.not_walked).toEqual([`${path.join(home, '.letta/skills')}: a symbolic link, not followed`])
