@@ -95,7 +95,8 @@ export abstract class ExplainCommand extends Command {
     if (flags.output !== undefined) this.#write(files, flags.output)
     if (flags.json) return printJson(explained)
     if (flags.output !== undefined) return
-    const wanted = files.filter(({ holds }) => (holds === 'credentials') === flags.credentials)
+    const holds = flags.credentials ? 'credentials' : 'evidence'
+    const wanted = files.filter((file) => file.holds === holds)
     if (wanted.length > 1)
       this.error(`there are ${wanted.length} agents, and each has a file of its own: pass --output DIR, or name an agent`, { exit: USAGE })
     for (const { content } of wanted) process.stdout.write(content)
