@@ -351,7 +351,9 @@ export function columnRule(column: string, facts: RowFacts): ColumnRule {
   return { column, rule: found.rule, citation: [...found.citation], confidence: found.confidence }
 }
 
+/** Cases that name a store without an agent are those of Letta Code: other agents have stores of the same name. */
 function fits(when: NonNullable<Case['when']>, facts: RowFacts): boolean {
+  if (when.store !== undefined && when.agent === undefined && facts.agent !== 'letta') return false
   return Object.entries(when).every(([key, wanted]) => {
     const value = facts[key as keyof RowFacts]
     return Array.isArray(wanted) ? wanted.includes(value) : wanted === value

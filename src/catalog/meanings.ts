@@ -5,7 +5,7 @@ export const Meaning = z.strictObject({
   /** The id of the row's text (`rows/phrases.ts`), or of a kind of row whose text is free. */
   id: z.string(),
   title: z.string(),
-  /** Stores whose files give such rows, as rows name them. */
+  /** Stores whose files give such rows, as rows name them; those of other agents than Letta Code with the agent: `pi/sessions`. */
   stores: z.array(z.string()).min(1),
   proves: z.string(),
   does_not_prove: z.array(z.string()).min(1),
@@ -305,6 +305,69 @@ const texts: Meaning[] = [
   },
 ]
 
+/** Texts of the sibling agents. */
+const siblings: Meaning[] = [
+  {
+    id: 'conversation-compacted',
+    title: 'Earlier messages were summed up',
+    stores: ['claude-code/projects', 'claude-code/subagents'],
+    proves: 'At this point the conversation was compacted, by command or by itself (trigger), when it had this many tokens.',
+    does_not_prove: ['That anything was deleted: the earlier lines stay in the file.'],
+    citation: ['pi-and-claude-code 2'],
+  },
+  {
+    id: 'session-name',
+    title: 'The session was given a name',
+    stores: ['pi/sessions', 'claude-code/projects', 'claude-code/custom-titles'],
+    proves: 'The record holds this name for the session.',
+    does_not_prove: ['That a person chose it: programs name sessions too.', 'That it is the last one, where a session has several.'],
+    citation: ['pi-and-claude-code 1.4', 'pi-and-claude-code 2'],
+  },
+  {
+    id: 'label',
+    title: 'An entry was bookmarked',
+    stores: ['pi/sessions'],
+    proves: 'The entry that is named was given this label, or lost it (-).',
+    does_not_prove: ['Anything about what the entry says.'],
+    citation: ['pi-and-claude-code 1.4'],
+  },
+  {
+    id: 'thinking-level',
+    title: 'How much the model was to think',
+    stores: ['pi/sessions'],
+    proves: 'From here on the program asked for this level of thinking.',
+    does_not_prove: ['That a person changed it: it is written at the start of a session too.', 'That the provider kept to it.'],
+    citation: ['pi-and-claude-code 1.4'],
+  },
+  {
+    id: 'context-edit',
+    title: 'An entry was hidden from the model, or replaced for it',
+    stores: ['pi/sessions'],
+    proves: 'From here on the model no longer saw the entry as it was recorded.',
+    does_not_prove: ['That the entry was deleted: it stays in the file.', 'What the model had seen of it before.'],
+    citation: ['pi-and-claude-code 1.4'],
+  },
+  {
+    id: 'branch-summary',
+    title: 'A branch of the session was left, with a summary of it',
+    stores: ['pi/sessions'],
+    proves: 'The session went on from an earlier entry; the branch that was left stays in the file.',
+    does_not_prove: [
+      'That the summary is right: a model wrote it.',
+      'Which entry was left, in releases in which from names the entry that was branched from.',
+    ],
+    citation: ['pi-and-claude-code 1.4'],
+  },
+  {
+    id: 'system-prompt',
+    title: 'The instructions of the model were set or changed',
+    stores: ['pi/sessions'],
+    proves: 'These parts of the instructions, and these tools, were given to the model from here on. The record holds them whole.',
+    does_not_prove: ['That a tool was used.', 'That the instructions were followed.'],
+    citation: ['pi-and-claude-code 1.5'],
+  },
+]
+
 /** Small texts that stand in the place of something that is not text. */
 const placeholders: Meaning[] = [
   {
@@ -334,20 +397,24 @@ const placeholders: Meaning[] = [
 ]
 
 /** Every kind of row and what it proves: quoted by `explain` and the report. */
-export const meanings: readonly Meaning[] = [...turns, ...texts, ...placeholders]
+export const meanings: readonly Meaning[] = [...turns, ...texts, ...siblings, ...placeholders]
 
 export function meaning(id: string): Meaning | undefined {
   return meanings.find((one) => one.id === id)
 }
 
-/** Which rows files of a store give; rows of some stores go by another store's name. */
-export function meaningsOf(store: string): Meaning[] {
+/** Which rows files of an agent's store give; rows of some stores go by another store's name. */
+export function meaningsOf(agent: string, store: string): Meaning[] {
   const named = ROWS_SAY[store] ?? store
-  return meanings.filter(({ stores }) => stores.includes(named))
+  const qualified = agent === LETTA ? named : `${agent}/${named}`
+  return meanings.filter(({ stores }) => stores.includes(qualified))
 }
 
+/** Stores without an agent before them are those of Letta Code. */
+const LETTA = 'letta'
+
 /** Stores whose rows carry another store's id: the same file in another place. */
-export const ROWS_SAY: Readonly<Record<string, string>> = {
+const ROWS_SAY: Readonly<Record<string, string>> = {
   'project-settings': 'settings',
   'claude-subconscious-home': 'claude-subconscious',
 }

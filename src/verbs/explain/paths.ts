@@ -86,7 +86,7 @@ function explainPath(given: string, rules: Rules, homes: readonly string[]): Exp
 
 /** The kinds of rows that files of these stores give, each once. */
 function rowsOf(rules: readonly Rule[]): ExplainedPath['rows'] {
-  const found = rules.flatMap(({ kind, rule }) => (kind === 'store' && rule.parsed ? meaningsOf(rule.id) : []))
+  const found = rules.flatMap(({ kind, agent, rule }) => (kind === 'store' && rule.parsed ? meaningsOf(agent, rule.id) : []))
   return [...new Set(found)].map(({ id, title }) => ({ id, title }))
 }
 

@@ -123,7 +123,7 @@ export async function explainRow(text: string, trace: Trace, options: RowOptions
     rows: mine.map((one) => explainOne(one, found, trace, masks)),
     other_rows: found.rows.length - mine.length,
     fields_not_known: [...found.unknownFields].map(([field, count]) => ({ field, count })),
-    notes: notesOn(found, line, mine),
+    notes: [...notesOn(found, line, mine), ...twinNote(found, trace)],
   }
 }
 
@@ -212,6 +212,16 @@ export function maskedValue(value: unknown, masks: Masks): unknown {
   if (Array.isArray(value)) return value.map((item) => maskedValue(item, masks))
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskedValue(inner, masks)]))
+}
+
+/** A file that was being renamed stands under both names, and is read once. */
+function twinNote({ file, home, rows }: TracedFile, trace: Trace): string[] {
+  const sha256 = file.wasRead?.sha256
+  if (rows.length > 0 || sha256 === undefined || file.listing.size === 0) return []
+  const twin = trace.files.find(
+    (one) => one.file !== file && one.home.user === home.user && one.file.store === file.store && one.file.wasRead?.sha256 === sha256,
+  )
+  return twin ? [`The same bytes stand in ${twin.file.path}: its rows are those of this file.`] : []
 }
 
 function notesOn({ file, rows }: TracedFile, line: number | null, mine: readonly Traced[]): string[] {

@@ -138,6 +138,14 @@ describe('what could not be read', () => {
   })
 })
 
+test('a file that stands under two names says whose rows are its own', async () => {
+  const routes = JSON.stringify({ routes: [{ chatId: '1', agentId: 'a', conversationId: 'c', createdAt: '2026-11-30T10:00:00.000Z' }] })
+  const home = makeHome({ '.letta/channels/slack/routing.json': routes, '.letta/channels/slack/routing.yaml': routes })
+  const one = await explainRow('.letta/channels/slack/routing.yaml', await traceOf({ homes: [home] }), { entries })
+  expect(one.rows).toEqual([])
+  expect(one.notes.join()).toContain('same bytes stand in .letta/channels/slack/routing.json')
+})
+
 describe('secrets', () => {
   const settings = {
     env: { LETTA_API_KEY: 'plain-words-but-a-secret', PATH: '/x' },
