@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { columnRule, ColumnRule, Meaning, meaning, type CatalogEntry, type RowFacts, type Store } from '../../catalog/index.js'
 import { EvidenceTrouble } from '../../evidence/index.js'
 import type { SuppliedParser } from '../../parsers/index.js'
-import { COLUMNS, phrases, Row, type Column } from '../../rows/index.js'
+import { COLUMNS, phrases, Row, type Column, type Phrase } from '../../rows/index.js'
 import { noMasks, type Masks } from './masks.js'
 import { fileRecord, lineRecord, RawRecord } from './record.js'
-import { Trace, type OpenEvidence, type Traced, type TracedFile } from './trace.js'
+import { isPrimary, Trace, type OpenEvidence, type Traced, type TracedFile } from './trace.js'
 
 const SourceRef = z.strictObject({ user: z.string(), source_file: z.string(), source_line: z.number().int().nullable(), text: z.string() })
 
@@ -90,10 +90,6 @@ export async function traceFor(text: string, open: OpenEvidence, parsers: readon
   if (dropped.length === 0) return trace
   const sessions = new Set(dropped.map(({ session_id }) => session_id))
   return Trace.read(open, parsers, (row) => files.has(row.source_file) || (isPrimary(row) && sessions.has(row.session_id)))
-}
-
-function isPrimary({ details }: Row): boolean {
-  return details.store === 'messages' || details.store === 'messages-backup'
 }
 
 /** The record behind a row, its bytes, every row made from it, and where each column comes from. */
@@ -191,19 +187,20 @@ function factsOf({ agent, turn_type, details }: Row): Omit<RowFacts, 'empty'> {
 }
 
 /** Kinds whose rows can have one of several texts. */
-const TEXTS_OF_KIND: Readonly<Record<string, readonly (keyof typeof phrases)[]>> = {
-  model: ['modelChange', 'model'],
-  'session-synced': ['syncedConversation', 'syncedLastSession', 'syncedRoute', 'syncedHarness'],
+const TEXTS_OF_KIND: Readonly<Record<string, readonly string[]>> = {
+  model: ['model-change', 'model'],
+  'permission-decision': ['permission-decision', 'permission-outcome'],
+  'session-synced': ['session-synced-conversation', 'session-synced-last-session', 'session-synced-route', 'session-synced-harness'],
 }
+const written: readonly Phrase[] = Object.values(phrases)
 
 /** What a row proves, by its kind; where a kind has several texts, by its text. */
 export function meaningOf({ turn_type, text, details }: Row): Meaning | undefined {
   const { kind, store } = details
   if (kind === undefined) return meaning(turn_type)
   if (kind === 'error' && store === 'transcripts') return meaning('transcript-error')
-  const texts = TEXTS_OF_KIND[kind]?.map((name) => phrases[name])
-  const phrase = texts?.find((one) => one.read(text).length > 0)
-  return meaning(phrase?.id ?? kind.replace(/^[a-z0-9-]+:/, ''))
+  const id = TEXTS_OF_KIND[kind]?.find((one) => written.some((phrase) => phrase.id === one && phrase.read(text).length > 0))
+  return meaning(id ?? kind.replace(/^[a-z0-9-]+:/, ''))
 }
 
 /** A value with the secrets in all its strings masked; keys stay. */

@@ -21,8 +21,20 @@ export interface TracedFile {
 /** How to open the evidence: each reading begins anew. */
 export type OpenEvidence = () => Evidence
 
-const PRIMARY = 'messages'
 const BACKUP = 'messages-backup'
+
+/** For each store whose rows can repeat others: the stores that are read first (rows.md, Secondary sources; Claude Code's typed prompts). */
+const REPEATS: Readonly<Record<string, readonly string[]>> = {
+  [BACKUP]: ['messages'],
+  transcripts: ['messages', BACKUP],
+  'listener-state': ['messages', BACKUP],
+  history: ['projects'],
+}
+
+/** Whether a row can be one that a dropped row repeats. */
+export function isPrimary({ details }: Row): boolean {
+  return Object.values(REPEATS).some((stores) => stores.includes(details.store))
+}
 
 /** What an evidence gives, row by row, with where each row comes from. It is read twice: with and without what is dropped. */
 export class Trace {
@@ -98,8 +110,7 @@ export class Trace {
   #primaries({ home, file }: TracedFile, dropped: Row): Row[][] {
     const byDirectory = new Map<string, Row[]>()
     const isBackup = dropped.details.store === BACKUP
-    const stores = isBackup ? [PRIMARY] : [PRIMARY, BACKUP]
-    for (const store of stores) {
+    for (const store of REPEATS[dropped.details.store] ?? []) {
       for (const rows of this.kept.values()) {
         const [first] = rows
         if (!first || first.details.store !== store || first.user !== home.user) continue
