@@ -10,6 +10,7 @@ export const letta: CatalogEntry = CatalogEntry.parse({
   version: '2026-11-30.2',
   summary:
     'Letta Code keeps its state in .letta of the home directory and of each project. With the default (API) backend a conversation lives on a Letta server and the reflection transcript is its only local copy; with the local backend the whole message store is on disk. Letta V1, MemGPT and Claude Subconscious leave files beside it.',
+  urls: ['https://github.com/letta-ai/letta-code', 'https://docs.letta.com/letta-code'],
   reviewed: [
     { release: 'letta-code 0.25.9', how: 'observed', note: 'local backend, schema 1, and the same home migrated by 0.32.18' },
     { release: 'letta-code 0.30.28', how: 'observed', note: 'local backend' },

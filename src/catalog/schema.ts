@@ -102,6 +102,8 @@ export const CatalogEntry = z.strictObject({
   /** Version of this entry; changes whenever a rule changes. */
   version: z.string(),
   summary: z.string(),
+  /** Where the agent's makers describe it. */
+  urls: z.array(z.url()).default([]),
   /** Releases whose files were seen or whose source was read. */
   reviewed: z.array(z.strictObject({ release: z.string(), how: z.enum(['observed', 'source', 'told']), note: z.string().optional() })),
   stores: z.array(Store).min(1),

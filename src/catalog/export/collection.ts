@@ -18,6 +18,7 @@ export interface Collection {
   readonly agent: string
   readonly title: string
   readonly version: string
+  readonly urls: readonly string[]
   readonly holds: 'evidence' | 'credentials'
   readonly targets: readonly Target[]
   readonly exclusions: readonly Exclusion[]
@@ -41,7 +42,7 @@ export function collections(entry: CatalogEntry): Collection[] {
 
 function collection(entry: CatalogEntry, holds: Collection['holds'], targets: readonly Target[], notes: readonly string[]): Collection {
   const exclusions = holds === 'evidence' ? entry.exclusions.filter(({ when }) => when === 'always') : []
-  return { agent: entry.agent, title: entry.title, version: entry.version, holds, targets, exclusions, notes }
+  return { agent: entry.agent, title: entry.title, version: entry.version, urls: entry.urls, holds, targets, exclusions, notes }
 }
 
 function storeTarget({ id, title, scope, globs, proves, volatile }: Store): Target {

@@ -22,21 +22,20 @@ const UNIX = { supported_os: ['Darwin', 'Linux'], home: '%%users.homedir%%' }
 const WINDOWS = { supported_os: ['Windows'], home: '%%users.userprofile%%', separator: '\\' }
 const TEMPS = { Linux: ['/tmp', '/var/tmp'], Darwin: ['/tmp', '/private/var/folders/*/*/T'] }
 const ALL = ['Darwin', 'Linux', 'Windows']
-const REFERENCES = ['https://github.com/letta-ai/letta-code', 'https://docs.letta.com/letta-code']
 
 /**
  * Definitions for ForensicArtifacts (artifacts-kb, format of artifacts 20221219): one for each kind of file and a group of them all. There
  * are no exclusions, `**` reaches ten folders down and only stands at the end of a path; projects are looked for down to a depth.
  */
 export function forensicArtifacts(collection: Collection): string {
-  const { title, holds, targets, notes } = collection
-  const definitions = targets.map((target) => definition(target, title))
+  const { title, urls, holds, targets, notes } = collection
+  const definitions = targets.map((target) => definition(target, collection))
   const group: Definition = {
     name: camel(title, holds),
     doc: `${title}: all ${holds === 'evidence' ? 'evidence' : 'credential files'}.`,
     sources: [{ type: 'ARTIFACT_GROUP', attributes: { names: definitions.map(({ name }) => name) } }],
     supported_os: ALL,
-    urls: REFERENCES,
+    urls,
   }
   const header = [
     ...notes,
@@ -47,13 +46,13 @@ export function forensicArtifacts(collection: Collection): string {
   return `${comments(header)}${documents.join('')}`
 }
 
-function definition(target: Target, title: string): Definition {
+function definition(target: Target, { title, urls }: Collection): Definition {
   return {
     name: camel(title, target.id),
     doc: `${title}: ${target.title}.\n\n${target.comment}`,
     sources: target.scope === 'temp' ? tempSources(target) : homeSources(target),
     supported_os: ALL,
-    urls: REFERENCES,
+    urls,
   }
 }
 
