@@ -5,7 +5,11 @@ import { build } from 'esbuild'
 import glob from 'fast-glob'
 
 const OCLIF_LOADER = /@oclif[\\/]core[\\/]lib[\\/]module-loader\.js$/
+const ASSETS_MODULE = /src[\\/]report[\\/]assets\.ts$/
 const OUR_LOADER = 'src/standalone/module-loader.ts'
+
+/** Commands of an agent, and those without one. */
+const COMMAND_FOLDERS = ['src/commands', 'src/cli']
 
 /** @param {string} root the package's directory @returns {Promise<string>} the script's text */
 export async function bundle(root) {
@@ -30,7 +34,7 @@ export async function bundle(root) {
     alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
     // Development only: oclif asks for it where it is installed.
     external: ['typescript'],
-    plugins: [replaceLoader(root, replaced)],
+    plugins: [replaceLoader(root, replaced), embedAssets(root)],
     logLevel: 'warning',
   })
   if (replaced.size !== 1) throw new Error(`oclif's module loader is not where it was: ${replaced.size} files match ${OCLIF_LOADER}`)
@@ -41,11 +45,11 @@ export async function bundle(root) {
 function entry(root) {
   const pjson = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
   const { name, version, description, type, oclif } = pjson
-  const commands = glob.sync('**/*.ts', { cwd: path.join(root, 'src/commands') }).sort()
+  const commands = COMMAND_FOLDERS.flatMap((folder) => glob.sync(`${folder}/**/*.ts`, { cwd: root }).sort())
   const hooks = Object.values(oclif.hooks).flat()
   return [
     `import { main } from './src/standalone/main.ts'`,
-    ...commands.map((file, at) => `import command${at} from './src/commands/${file}'`),
+    ...commands.map((file, at) => `import command${at} from './${file}'`),
     ...hooks.map((file, at) => `import * as hook${at} from '${file.replace('./dist/', './src/').replace(/\.js$/, '.ts')}'`),
     `void main({`,
     `  pjson: ${JSON.stringify({ name, version, description, type, oclif })},`,
@@ -55,13 +59,30 @@ function entry(root) {
   ].join('\n')
 }
 
-/** `letta/parse.ts` is `letta:parse`, `letta/index.ts` is `letta`: as oclif names what it finds in a directory. */
+/** `commands/letta/parse.ts` is `letta:parse`, `cli/parse.ts` is `parse`: as oclif names what it finds in a directory. */
 function commandId(file) {
   return file
+    .replace(/^src\/(commands|cli)\//, '')
     .replace(/\.ts$/, '')
     .split('/')
     .filter((part, at, all) => part !== 'index' || at < all.length - 1)
     .join(':')
+}
+
+/** The files of the report's page, as texts in the program. */
+function embedAssets(root) {
+  const folder = path.join(root, 'assets/report')
+  const texts = Object.fromEntries(
+    glob.sync('*.{js,css}', { cwd: folder }).map((name) => [name, readFileSync(path.join(folder, name), 'utf8').trim()]),
+  )
+  return {
+    name: 'assets of the report',
+    setup(esbuild) {
+      esbuild.onLoad({ filter: ASSETS_MODULE }, () => ({
+        contents: `const texts = ${JSON.stringify(texts)}\nexport const asset = (name) => texts[name]`,
+      }))
+    },
+  }
 }
 
 function replaceLoader(root, replaced) {

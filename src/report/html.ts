@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto'
-import fs from 'node:fs'
 import { TurnType } from '../rows/index.js'
+import { asset } from './assets.js'
 import { OUTCOMES } from './outcome.js'
 import type { Entry } from './entry.js'
 import type { Triage } from './model.js'
 import { GROUPS } from './words.js'
 
-/** Beside the program, not compiled: what a browser runs. `assets/` stands at the same depth below `src` and `dist`. */
-const ASSETS = new URL('../../assets/report/', import.meta.url)
 /** In the order in which they build on one another. */
 const SCRIPTS = ['dom.js', 'data.js', 'charts.js', 'reader.js', 'rows.js', 'page.js']
 
@@ -56,10 +54,6 @@ function module(name: string): string {
   return asset(name)
     .replace(/^import \{[^}]*\} from '[^']*'\n/gm, '')
     .replace(/^export (?=function|const)/gm, '')
-}
-
-function asset(name: string): string {
-  return fs.readFileSync(new URL(name, ASSETS), 'utf8').trim()
 }
 
 function hashOf(text: string): string {

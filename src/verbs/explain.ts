@@ -146,9 +146,9 @@ export abstract class ExplainCommand extends Command {
     }
   }
 
-  #usage<T>(act: () => T): T {
+  async #usage<T>(act: () => T | Promise<T>): Promise<T> {
     try {
-      return act()
+      return await act()
     } catch (error) {
       if (error instanceof EvidenceUsageError) this.error(error.message, { exit: USAGE })
       throw error

@@ -84,7 +84,7 @@ export async function explainConversation(
   options: ConversationOptions,
 ): Promise<{ readonly explained: ExplainedConversation; readonly runs: readonly HomeRun[] }> {
   const forms = wantedForms(text)
-  const evidence = open()
+  const evidence = await open()
   let rows: Row[] = []
   const others = new Set<string>()
   const runs = await parseEvidence(

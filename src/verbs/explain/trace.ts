@@ -19,7 +19,7 @@ export interface TracedFile {
 }
 
 /** How to open the evidence: each reading begins anew. */
-export type OpenEvidence = () => Evidence
+export type OpenEvidence = () => Evidence | Promise<Evidence>
 
 const BACKUP = 'messages-backup'
 
@@ -49,12 +49,14 @@ export class Trace {
    * @param wanted rows that are asked for; others are not held
    */
   static async read(open: OpenEvidence, parsers: readonly SuppliedParser[], wanted: (row: Row) => boolean = () => true): Promise<Trace> {
-    const kept = await rowsByFile(open(), parsers, false, wanted)
-    const evidence = open()
+    const first = await open()
+    const kept = await rowsByFile(first, parsers, false, wanted)
+    first.close()
+    const evidence = await open()
     const all = await rowsByFile(evidence, parsers, true, wanted)
     const trace = new Trace(all.runs, kept.rows)
-    for (const { run, user, agent } of all.runs) {
-      const home = evidence.homes.find((one) => one.user === user)!
+    for (const { run, user, host, agent } of all.runs) {
+      const home = evidence.homes.find((one) => one.user === user && one.host === host)!
       for (const file of run.files) {
         const key = keyOf(user, file.path)
         const rows = all.rows.get(key) ?? []
