@@ -40,6 +40,31 @@ const HINT =
 
 type Check = (text: string) => readonly Secret[]
 
+/** A part of a text. Patterns are tried on parts: a megabyte that was made for it exhausts the stack of the engine that runs them. */
+interface Window {
+  readonly from: number
+  readonly to: number
+}
+
+const WINDOW = 64 * 1024
+/** Longer than any key that is a text of its own, so that each lies whole in some part. */
+const OVERLAP = 16 * 1024
+
+function* windows(text: string): Generator<Window> {
+  for (let from = 0; ; from += WINDOW - OVERLAP) {
+    const to = Math.min(text.length, from + WINDOW)
+    yield { from, to }
+    if (to === text.length) return
+  }
+}
+
+/** Where the word that goes on at `at` ends: a secret that reaches the end of its part may go on in the next. */
+function wordEnd(text: string, at: number): number {
+  const rest = /[\s"'<>]/g
+  rest.lastIndex = at
+  return rest.exec(text)?.index ?? text.length
+}
+
 /** Finds secrets in texts by secretlint's recommended rules and the forms above. Load it once: the rules take a moment to import. */
 export class Secrets {
   private constructor(private readonly checks: readonly Check[]) {}
@@ -53,7 +78,8 @@ export class Secrets {
   /** Every secret of a text, in order, overlapping ones as one. */
   find(text: string): Secret[] {
     if (!HINT.test(text)) return []
-    const found = this.checks.flatMap((check) => check(text)).sort((a, b) => a.start - b.start || b.end - a.end)
+    const found = [...windows(text)].flatMap((window) => this.#inWindow(text, window))
+    found.sort((a, b) => a.start - b.start || b.end - a.end)
     const apart: Secret[] = []
     for (const secret of found) {
       const last = apart.at(-1)
@@ -61,6 +87,12 @@ export class Secrets {
       else apart.push(secret)
     }
     return apart
+  }
+
+  #inWindow(text: string, { from, to }: Window): Secret[] {
+    const part = from === 0 && to === text.length ? text : text.slice(from, to)
+    const found = this.checks.flatMap((check) => check(part))
+    return found.map(({ rule, start, end }) => ({ rule, start: from + start, end: from + end === to ? wordEnd(text, to) : from + end }))
   }
 
   /** The text with `[masked: N characters]` in place of each secret. */

@@ -50,8 +50,9 @@ function storeTarget({ id, title, scope, globs, proves, volatile }: Store): Targ
   return { id, title, scope, globs: globs.flatMap(alternatives), comment }
 }
 
-function credentialTarget({ id, title, scope, globs, keys, notes }: Credential): Target {
-  const secret = keys.includes('**') ? 'The whole file is secret.' : `Secret: ${keys.join(', ')}.`
+function credentialTarget(credential: Credential): Target {
+  const { id, title, scope, globs, keys, notes } = credential
+  const secret = keys.includes('**') ? 'The whole file is secret.' : `Secret: ${secretKeys(credential)}.`
   return {
     id,
     title,
@@ -98,8 +99,8 @@ function standsInEvidence({ class: kind }: Credential): boolean {
   return kind === 'redact' || kind === 'keep'
 }
 
-function secretNote({ title, globs, keys }: Credential): string {
-  return `${globs.join(', ')} (${title}): ${keys.join(', ')}`
+function secretNote(credential: Credential): string {
+  return `${credential.globs.join(', ')} (${credential.title}): ${secretKeys(credential)}`
 }
 
 function reasonNote({ globs, reason }: Exclusion): string {
@@ -157,4 +158,9 @@ function broken(note: string): string[] {
     else lines.push(`  ${word}`)
   }
   return lines
+}
+
+/** The keys whose values are secret, and those whose values hold secrets among other things. */
+function secretKeys({ keys, partly }: Credential): string {
+  return [...keys, ...partly.map((key) => `parts of ${key}`)].join(', ')
 }

@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import type { ManifestLine } from '../../../src/evidence/index.js'
 import { jsonLines, makeHome, write } from '../../helpers/fixtures.js'
@@ -196,6 +197,7 @@ POSIX('a home that changes while it is collected', () => {
       },
     )
     try {
+      while (fs.statSync(file).size === 1 << 22) await wait(5)
       const { lines, collection, directory } = await package_({ homes: [home] })
       expect(lines).toMatchObject([{ action: 'changed', problem: expect.stringContaining('changed while it was copied, twice') }])
       expect(collection.troubles).toHaveLength(1)

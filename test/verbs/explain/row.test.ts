@@ -150,7 +150,7 @@ describe('secrets', () => {
   const settings = {
     env: { LETTA_API_KEY: 'plain-words-but-a-secret', PATH: '/x' },
     refreshToken: 12345678901234567890n,
-    hooks: { Stop: [{ hooks: [{ type: 'command', command: 'curl -H secret-hook' }] }] },
+    hooks: { Stop: [{ hooks: [{ type: 'command', command: 'curl -H "Authorization: Bearer 9f8e7d6c5b4a39281706f5e4d3c2b1a0"' }] }] },
     permissions: { allow: ['Bash(curl -H "x-api-key: sk-let-QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=")'] },
   }
   const home = () =>
@@ -161,8 +161,9 @@ describe('secrets', () => {
   test('values under credential keys and secrets in texts are masked', async () => {
     const one = await explainRow('.letta/settings.json', await traceOf({ homes: [home()] }), { entries, masks: await masksFor(entries) })
     const shown = JSON.stringify(one)
-    for (const secret of ['plain-words-but-a-secret', '12345678901234567', 'secret-hook', 'QUJDREVGR0hJSktM'])
+    for (const secret of ['plain-words-but-a-secret', '12345678901234567', '9f8e7d6c5b4a3928', 'QUJDREVGR0hJSktM'])
       expect(shown).not.toContain(secret)
+    expect(shown).toContain('curl -H')
     expect(one.record?.form).toBe('json')
     expect(one.record?.masked).toBe(5)
     expect(one.record?.text).toContain('"LETTA_API_KEY": "[masked: 26 characters]"')
