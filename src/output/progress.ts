@@ -1,3 +1,4 @@
+import { bytesInWords } from '../rows/index.js'
 import { visible } from './visible.js'
 
 /** How far a long run is. */
@@ -38,15 +39,9 @@ export class ProgressLine {
   }
 
   #text({ files, bytes, path }: Step): string {
-    const head = `${this.verb}: ${files} files, ${size(bytes)}  `
+    const head = `${this.verb}: ${files} files, ${bytesInWords(bytes)}  `
     const room = Math.max(0, (this.stream.columns ?? 80) - head.length - 1)
     const shown = visible(path)
     return `${head}${shown.length > room ? `…${shown.slice(shown.length - Math.max(0, room - 1))}` : shown}`
   }
-}
-
-function size(bytes: number): string {
-  const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
-  const power = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
-  return `${power === 0 ? bytes : (bytes / 1000 ** power).toFixed(1)} ${units[power]}`
 }

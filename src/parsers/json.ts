@@ -107,3 +107,24 @@ function numberFrom(digits: string): number | RecordedNumber {
   const value = Number(digits)
   return String(value) === digits ? value : new RecordedNumber(digits)
 }
+
+/**
+ * A value of a record that was read plainly, read again from the record's text with recorded digits and key order; undefined where the
+ * text is more than the record (a fragment before it, NULs around it) or has nothing there.
+ */
+export function losslessAt(text: string, path: readonly (string | number)[]): unknown {
+  let value = lossless(text)
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+    value = (value as Record<string | number, unknown>)[key]
+  }
+  return value
+}
+
+function lossless(text: string): unknown {
+  try {
+    return parseLossless(text)
+  } catch {
+    return undefined
+  }
+}

@@ -7,6 +7,15 @@ export interface RowSink {
   add(rows: readonly Row[]): void
   /** Forgets every row so far of one file. */
   withdraw(source: Pick<Row, 'host' | 'user' | 'agent' | 'source_file'>): void
+  /** Told now and then, for whoever waits. */
+  step?(step: ParseStep): void
+}
+
+/** How far a run over one home is: files and bytes read so far, and where. */
+export interface ParseStep {
+  readonly files: number
+  readonly bytes: number
+  readonly path: string
 }
 
 /** A parser, and the plugin that supplied it, as errors name it. */
@@ -84,6 +93,12 @@ class Parsing {
     if (isWithdrawal(batch)) return this.sink.withdraw({ ...this.#source, source_file: batch.withdraw })
     for (const row of batch) check(row, this.supplied.plugin)
     this.sink.add(batch)
+    if (this.sink.step && batch.length > 0) this.sink.step(this.#step(batch[0]!.source_file))
+  }
+
+  #step(path: string): ParseStep {
+    const bytes = [...this.run.tallies.values()].reduce((sum, tally) => sum + tally.bytes, 0)
+    return { files: this.run.files.size, bytes, path }
   }
 }
 

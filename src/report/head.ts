@@ -1,8 +1,9 @@
+import { plural } from '../rows/index.js'
 import { isCopy, type Evidence } from './entry.js'
 import type { HomeFacts, Presence, ReportInput } from './input.js'
 import { clip, groupBy, listed } from './quote.js'
 import { REDACTED } from './redact.js'
-import { plural } from './rules.js'
+
 import type { Report } from './schema.js'
 
 type Head = Report['head']

@@ -1,3 +1,4 @@
+import { plural } from '../rows/index.js'
 import { COMMAND_RULES, isFileTool, isShell, matchesCommand, matchesPath, type CommandRule } from './commands.js'
 import { agentOf, isCopy, kindOf, value, type Call, type Entry, type Evidence } from './entry.js'
 import { wasCarriedOut } from './outcome.js'
@@ -23,10 +24,6 @@ export interface Rule {
   say(found: readonly Entry[], evidence: Evidence): string
   /** The part of a row's text that it is about, where the beginning does not show it. */
   quote?(entry: Entry, evidence: Evidence): string
-}
-
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 }
 
 // --- permissions ---

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { Command, Flags } from '@oclif/core'
+import { Flags } from '@oclif/core'
 import { DateTime } from 'luxon'
 import type { CatalogEntry } from '../catalog/index.js'
 import {
@@ -15,12 +15,11 @@ import {
   type Home,
   type ManifestLine,
 } from '../evidence/index.js'
-import { gatherRegistry } from '../hooks/registry.js'
 import { ProgressLine, visible } from '../output/index.js'
-import { loadParser, ParserRun, type Parser, type Registered } from '../parsers/index.js'
+import { ParserRun, type Parser, type Registered } from '../parsers/index.js'
 import { compactJson } from '../rows/index.js'
 import { evidenceFlags, evidenceFrom } from './evidence-flags.js'
-import { exitOnSignals } from './parse.js'
+import { Verb } from './verb.js'
 
 /** Exit codes (architecture.md): 2 wrong usage, 3 part of the evidence could not be read. */
 const USAGE = 2
@@ -47,8 +46,7 @@ const timeFlag = Flags.custom<bigint>({
 const { 'temp-dir': _, package: __, ...whichEvidence } = evidenceFlags
 
 /** The verb `collect`, for one agent or, without one, for all. */
-export abstract class CollectCommand extends Command {
-  static override enableJsonFlag = false
+export abstract class CollectCommand extends Verb {
   static override flags = {
     ...whichEvidence,
     output: Flags.string({
@@ -67,18 +65,11 @@ export abstract class CollectCommand extends Command {
     json: Flags.boolean({ description: 'the collection record on stdout', helpGroup: 'OUTPUT' }),
   }
 
-  /** The agent whose files are collected; undefined collects those of every agent. */
-  protected abstract readonly agent: string | undefined
-
   async run(): Promise<void> {
     const { flags } = await this.parse(this.constructor as typeof CollectCommand)
     if (flags.output === undefined && !flags['dry-run'])
       this.error('pass --output DIR, FILE.zip or FILE.tar.gz, or --dry-run', { exit: USAGE })
-    exitOnSignals()
-    const registry = await gatherRegistry(this.config)
-    const registered = registry.settle().filter(({ entry }) => this.agent === undefined || entry.agent === this.agent)
-    const parsers = await Promise.all(registered.map(loadParser))
-    const entries = registered.map(({ entry }) => entry)
+    const { registry, registered, entries, parsers } = await this.readers()
     const evidence = await evidenceFrom(flags, entries)
     if (flags.output !== undefined) refuseInside(flags.output, evidence, entries, flags['project-dir'] ?? [])
 
@@ -88,7 +79,11 @@ export abstract class CollectCommand extends Command {
       entries,
       evidence,
       temps: tempDirectories(evidence),
-      nameProjects: (home) => nameProjects(home, parsers),
+      nameProjects: (home) =>
+        nameProjects(
+          home,
+          parsers.map(({ parser }) => parser),
+        ),
       about: {
         case: flags.case,
         examiner: flags.examiner,
@@ -113,15 +108,6 @@ export abstract class CollectCommand extends Command {
     if (flags.json) this.log(JSON.stringify(collection.record, null, 2))
     else if (!flags['dry-run']) this.log(`${collection.record.manifest_sha256}  ${PACKAGE_FILES.manifest}`)
     if (collection.troubles.length > 0 || registry.notes.some(({ kind }) => kind === 'conflict')) process.exitCode = PARTLY_READ
-  }
-
-  /** What a person got wrong is said in a sentence, with the exit code for it. */
-  protected override async catch(error: Error & { exitCode?: number }): Promise<unknown> {
-    if (error instanceof EvidenceUsageError) return this.error(error.message, { exit: USAGE })
-    const { code, syscall } = error as NodeJS.ErrnoException
-    if (code === 'ENOSPC' || code === 'EDQUOT') return this.error('the disk is full; nothing was left behind', { exit: 1 })
-    if (code !== undefined && syscall !== undefined) return this.error(error.message, { exit: 1 })
-    return super.catch(error)
   }
 }
 

@@ -1,10 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { Args, Command, Flags, type Interfaces } from '@oclif/core'
-import { EXPORT_FORMATS, type ExportFile, type ExportFormat } from '../catalog/index.js'
-import { EvidenceUsageError } from '../evidence/index.js'
-import { gatherRegistry } from '../hooks/registry.js'
-import { loadParser, type HomeRun, type Registered, type RegistryNote, type SuppliedParser } from '../parsers/index.js'
+import { Args, Flags, type Interfaces } from '@oclif/core'
+import { EXPORT_FORMATS, type CatalogEntry, type ExportFile, type ExportFormat } from '../catalog/index.js'
+import type { HomeRun, Registered } from '../parsers/index.js'
 import { evidenceFlags, evidenceFrom } from './evidence-flags.js'
 import { explainCatalog } from './explain/catalog.js'
 import { explainConversation } from './explain/conversation.js'
@@ -16,14 +14,14 @@ import { explainRow, NotInEvidence, traceFor } from './explain/row.js'
 import { explainText } from './explain/text.js'
 import { catalogView, conversationView, pathsView, rowView, textView } from './explain/views.js'
 import { terminalWidth, wantsColor } from './terminal.js'
+import { Verb, type Readers } from './verb.js'
 
 const USAGE = 2
 const PARTLY_READ = 3
 const QUESTIONS = ['row', 'text', 'conversation', 'export'] as const
 
 /** The verb `explain`, for one agent or, without one, for all. */
-export abstract class ExplainCommand extends Command {
-  static override enableJsonFlag = false
+export abstract class ExplainCommand extends Verb {
   static override strict = false
   static override args = { path: Args.string({ description: 'paths, on this machine or as recorded elsewhere; a folder is walked' }) }
   static override flags = {
@@ -47,41 +45,34 @@ export abstract class ExplainCommand extends Command {
     json: Flags.boolean({ description: 'the answer as JSON' }),
   }
 
-  /** The agent that is explained; undefined for every agent. */
-  protected abstract readonly agent: string | undefined
-
   async run(): Promise<void> {
     const { flags, argv } = await this.parse(ExplainCommand)
     const paths = argv as string[]
     const question = QUESTIONS.find((name) => flags[name] !== undefined)
     if (paths.length > 0 && question) this.error(`paths and --${question} are two questions: ask one at a time`, { exit: USAGE })
-    const registry = await gatherRegistry(this.config)
-    const registered = registry.settle().filter(({ entry }) => this.agent === undefined || entry.agent === this.agent)
-    const entries = registered.map(({ entry }) => entry)
-    this.#tell(registry.notes)
+    const readers = await this.readers()
+    const { registry, registered, entries } = readers
+    for (const { message } of registry.notes) this.logToStderr(message)
+    this.exitPartly([], readers)
 
-    if (flags.row !== undefined) return this.#row(flags.row, registered, flags)
-    if (flags.conversation !== undefined) return this.#conversation(flags.conversation, registered, flags)
+    if (flags.row !== undefined) return this.#row(flags.row, readers, flags)
+    if (flags.conversation !== undefined) return this.#conversation(flags.conversation, readers, flags)
     if (flags.text !== undefined) return this.#answer(explainText(flags.text, entries), textView, flags.json)
     if (flags.export !== undefined) return this.#export(flags.export, registered, flags)
     if (paths.length > 0) return this.#answer(explainPaths(paths, entries, { homes: flags.home }), pathsView, flags.json)
     return this.#answer(explainCatalog(registered, this.config.version), catalogView, flags.json)
   }
 
-  async #row(text: string, registered: readonly Registered[], flags: Flags): Promise<void> {
-    const entries = registered.map(({ entry }) => entry)
-    const open = () => this.#usage(() => evidenceFrom(flags, entries))
-    const trace = await traceFor(text, open, await suppliedBy(registered))
-    const explained = await this.#found(explainRow(text, trace, { entries, masks: await this.#masks(registered, flags) }))
+  async #row(text: string, { entries, parsers }: Readers, flags: Flags): Promise<void> {
+    const trace = await traceFor(text, () => evidenceFrom(flags, entries), parsers)
+    const explained = await explainRow(text, trace, { entries, masks: await this.#masks(entries, flags) })
     this.#answer(explained, rowView, flags.json)
     this.#partly(trace.runs)
   }
 
-  async #conversation(text: string, registered: readonly Registered[], flags: Flags): Promise<void> {
-    const entries = registered.map(({ entry }) => entry)
-    const open = () => this.#usage(() => evidenceFrom(flags, entries))
-    const options = { entries, masks: await this.#masks(registered, flags) }
-    const { explained, runs } = await this.#found(explainConversation(text, open, await suppliedBy(registered), options))
+  async #conversation(text: string, { entries, parsers }: Readers, flags: Flags): Promise<void> {
+    const options = { entries, masks: await this.#masks(entries, flags) }
+    const { explained, runs } = await explainConversation(text, () => evidenceFrom(flags, entries), parsers, options)
     this.#answer(explained, conversationView, flags.json)
     this.#partly(runs)
   }
@@ -121,13 +112,8 @@ export abstract class ExplainCommand extends Command {
     }
   }
 
-  #masks(registered: readonly Registered[], flags: Flags): Masks | Promise<Masks> {
-    return flags['show-secrets'] ? noMasks : masksFor(registered.map(({ entry }) => entry))
-  }
-
-  #tell(notes: readonly RegistryNote[]): void {
-    for (const { message } of notes) this.logToStderr(message)
-    if (notes.some(({ kind }) => kind === 'conflict')) process.exitCode = PARTLY_READ
+  #masks(entries: readonly CatalogEntry[], flags: Flags): Masks | Promise<Masks> {
+    return flags['show-secrets'] ? noMasks : masksFor(entries)
   }
 
   #partly(runs: readonly HomeRun[]): void {
@@ -136,23 +122,10 @@ export abstract class ExplainCommand extends Command {
     if (troubles.length > 0) process.exitCode = PARTLY_READ
   }
 
-  /** What a person got wrong is said in a sentence, with the exit code for it. */
-  async #found<T>(answer: Promise<T>): Promise<T> {
-    try {
-      return await answer
-    } catch (error) {
-      if (error instanceof NotInEvidence) this.error(error.message, { exit: USAGE })
-      throw error
-    }
-  }
-
-  async #usage<T>(act: () => T | Promise<T>): Promise<T> {
-    try {
-      return await act()
-    } catch (error) {
-      if (error instanceof EvidenceUsageError) this.error(error.message, { exit: USAGE })
-      throw error
-    }
+  /** A question about what is not there is a wrong question. */
+  protected override async catch(error: Error): Promise<unknown> {
+    if (error instanceof NotInEvidence) return this.error(error.message, { exit: USAGE })
+    return super.catch(error)
   }
 }
 
@@ -160,10 +133,6 @@ type Flags = Interfaces.InferredFlags<typeof ExplainCommand.flags>
 
 function others(own: string): string[] {
   return QUESTIONS.filter((name) => name !== own)
-}
-
-function suppliedBy(registered: readonly Registered[]): Promise<SuppliedParser[]> {
-  return Promise.all(registered.map(async (one) => ({ parser: await loadParser(one), plugin: `${one.by.name}@${one.by.version}` })))
 }
 
 function printJson(answer: unknown): void {

@@ -1,35 +1,21 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { Command, Flags } from '@oclif/core'
-import { EvidenceUsageError } from '../evidence/index.js'
-import { gatherRegistry } from '../hooks/registry.js'
-import {
-  csv,
-  FileDestination,
-  jsonl,
-  OutputExistsError,
-  SorterFullError,
-  StandardOutput,
-  type Destination,
-  type Encoder,
-} from '../output/index.js'
+import { Flags } from '@oclif/core'
+import { csv, FileDestination, jsonl, OutputExistsError, ProgressLine, StandardOutput, type Encoder } from '../output/index.js'
 import { evidenceFlags, evidenceFrom } from './evidence-flags.js'
-import { FlagValueError, rowFilterFrom, rowFlags } from './row-flags.js'
+import { rowFilterFrom, rowFlags } from './row-flags.js'
 import { assertOutside } from './outside.js'
 import { runRecord } from './run-record.js'
 import { summary } from './summary.js'
+import { terminalWidth, wantsColor } from './terminal.js'
 import { spillDirectory, writeTimeline } from './timeline.js'
+import { Verb } from './verb.js'
 
 const FORMATS = ['csv', 'jsonl', 'table'] as const
 type Format = (typeof FORMATS)[number]
 
-/** Exit codes (architecture.md): 2 wrong usage, 3 part of the evidence could not be read. */
-const USAGE = 2
-const PARTLY_READ = 3
-
 /** The verb `parse`, for one agent or, without one, for all. */
-export abstract class ParseCommand extends Command {
-  static override enableJsonFlag = false
+export abstract class ParseCommand extends Verb {
   static override flags = {
     ...evidenceFlags,
     format: Flags.option({ options: FORMATS, description: 'default: table on a terminal, else csv' })({ helpGroup: 'OUTPUT' }),
@@ -45,46 +31,22 @@ export abstract class ParseCommand extends Command {
     'originals-only': Flags.boolean({ description: 'drop rows that a fork copied', helpGroup: 'ROWS' }),
   }
 
-  /** The agent whose files are read; undefined reads those of every agent. */
-  protected abstract readonly agent: string | undefined
-
   async run(): Promise<void> {
     const { flags } = await this.parse(this.constructor as typeof ParseCommand)
     const started = new Date()
-    exitOnSignals()
-    const registry = await gatherRegistry(this.config)
-    const registered = registry.settle().filter(({ entry }) => this.agent === undefined || entry.agent === this.agent)
-    const parsers = await registry.load(registered)
-    const evidence = await this.#usage(() =>
-      evidenceFrom(
-        flags,
-        registered.map(({ entry }) => entry),
-      ),
-    )
+    const readers = await this.readers()
+    const { registry, registered, entries, parsers } = readers
+    const evidence = await evidenceFrom(flags, entries)
     const recordFile = flags['run-record'] ?? (flags.output ? `${flags.output}.run.json` : undefined)
-    await this.#usage(() =>
-      assertOutside(
-        {
-          '--output': flags.output && path.dirname(flags.output),
-          '--run-record': flags['run-record'] && path.dirname(flags['run-record']),
-          '--temp-dir': flags['temp-dir'],
-        },
-        evidence,
-        flags,
-      ),
-    )
-
+    assertOutside(placesOf(flags), evidence, flags)
     const format = flags.format ?? formatOf(flags.output)
-    const destination = await this.#usage<Destination>(() =>
-      flags.output ? new FileDestination(flags.output, { force: flags.force }) : new StandardOutput(),
-    )
-    await this.#usage(() => {
-      if (recordFile !== undefined && !flags.force && fs.existsSync(recordFile)) throw new OutputExistsError(recordFile)
-    })
+    const destination = flags.output ? new FileDestination(flags.output, { force: flags.force }) : new StandardOutput()
+    if (recordFile !== undefined && !flags.force && fs.existsSync(recordFile)) throw new OutputExistsError(recordFile)
     const timeline = await writeTimeline(evidence, parsers, {
       encoder: await encoderFor(format, flags),
-      filter: await this.#usage(() => rowFilterFrom(flags)),
+      filter: rowFilterFrom(flags, started),
       maxText: flags['max-text'],
+      progress: new ProgressLine('parse'),
       destination,
       spillTo: spillDirectory(evidence, flags['temp-dir'], flags.output),
       allSources: flags['all-sources'],
@@ -107,33 +69,14 @@ export abstract class ParseCommand extends Command {
     if (recordFile) fs.writeFileSync(recordFile, recordText)
     if (flags.json) process.stdout.write(recordText)
     for (const line of summary(timeline, registry.notes, (ended.getTime() - started.getTime()) / 1000)) this.logToStderr(line)
-    const partly =
-      timeline.runs.some(({ run }) => [...run.tallies.values()].some(({ bad }) => bad > 0)) ||
-      registry.notes.some(({ kind }) => kind === 'conflict') ||
-      parsers.length < Math.max(1, registered.length)
-    if (partly) process.exitCode = PARTLY_READ
+    this.exitPartly(timeline.runs, readers)
   }
+}
 
-  /** What a person got wrong is said in a sentence, with the exit code for it. */
-  protected override async catch(error: Error & { exitCode?: number }): Promise<unknown> {
-    if (error instanceof SorterFullError) {
-      return this.error(`${error.message}; pass --output FILE or --temp-dir DIR on a disk that is not evidence`, { exit: USAGE })
-    }
-    const code = (error as NodeJS.ErrnoException).code
-    if (code === 'ENOSPC') return this.error('the disk is full; nothing was left behind', { exit: 1 })
-    if (code !== undefined && (error as NodeJS.ErrnoException).syscall !== undefined) return this.error(error.message, { exit: 1 })
-    return super.catch(error)
-  }
-
-  async #usage<T>(act: () => T | Promise<T>): Promise<T> {
-    try {
-      return await act()
-    } catch (error) {
-      if (error instanceof EvidenceUsageError || error instanceof OutputExistsError || error instanceof FlagValueError)
-        this.error(error.message, { exit: USAGE })
-      throw error
-    }
-  }
+/** Where a run writes to, by the flag that says so. */
+function placesOf(flags: { readonly output?: string; readonly 'run-record'?: string; readonly 'temp-dir'?: string }) {
+  const folder = (file: string | undefined) => file && path.dirname(file)
+  return { '--output': folder(flags.output), '--run-record': folder(flags['run-record']), '--temp-dir': flags['temp-dir'] }
 }
 
 function formatOf(output: string | undefined): Format {
@@ -151,22 +94,7 @@ async function encoderFor(format: Format, flags: { readonly details: boolean; re
       return jsonl
     case 'table': {
       const { table } = await import('../output/table.js')
-      return table({ width: process.stdout.columns ?? (Number(process.env.COLUMNS) || 160), color: wantsColor() })
+      return table({ width: terminalWidth(), color: wantsColor() })
     }
   }
-}
-
-/** Colour only on a terminal, and never when NO_COLOR is set (no-color.org). */
-function wantsColor(): boolean {
-  return process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
-}
-
-/** A signal ends the program by its exit, so that what it began to write is taken away. */
-export function exitOnSignals(): void {
-  for (const [signal, number] of [
-    ['SIGINT', 2],
-    ['SIGTERM', 15],
-    ['SIGHUP', 1],
-  ] as const)
-    process.once(signal, () => process.exit(128 + number))
 }

@@ -1,19 +1,16 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { Command, Flags } from '@oclif/core'
-import { EvidenceUsageError } from '../evidence/index.js'
-import { gatherRegistry } from '../hooks/registry.js'
+import { Flags } from '@oclif/core'
 import { FileDestination, OutputExistsError, StandardOutput, visible, type Destination } from '../output/index.js'
-import { loadParser } from '../parsers/index.js'
 import { htmlReport, markdownReport, textReport, triage, type Triage } from '../report/index.js'
 import { evidenceFlags, evidenceFrom } from './evidence-flags.js'
 import { gatherRows, type Gathered } from './gather.js'
 import { assertOutside } from './outside.js'
-import { exitOnSignals } from './parse.js'
 import { presenceOf } from './presence.js'
-import { FlagValueError, rowFilterFrom, rowFlags } from './row-flags.js'
+import { rowFilterFrom, rowFlags } from './row-flags.js'
 import { runRecord } from './run-record.js'
 import { summary } from './summary.js'
+import { Verb } from './verb.js'
 
 const FORMATS = ['text', 'html', 'markdown', 'json'] as const
 type Format = (typeof FORMATS)[number]
@@ -36,12 +33,9 @@ const ENDINGS: Record<string, Format> = {
 }
 
 /** Exit codes (architecture.md): 2 wrong usage, 3 part of the evidence could not be read. */
-const USAGE = 2
-const PARTLY_READ = 3
 
 /** The verb `report`, for one agent or, without one, for all. */
-export abstract class ReportCommand extends Command {
-  static override enableJsonFlag = false
+export abstract class ReportCommand extends Verb {
   static override flags = {
     ...evidenceFlags,
     format: Flags.option({ options: FORMATS, description: 'default: text, or what the ending of --output says, else html' })({
@@ -63,31 +57,18 @@ export abstract class ReportCommand extends Command {
     'originals-only': Flags.boolean({ description: 'drop rows that a fork copied', helpGroup: 'ROWS' }),
   }
 
-  /** The agent whose files are read; undefined reads those of every agent. */
-  protected abstract readonly agent: string | undefined
-
   async run(): Promise<void> {
     const { flags } = await this.parse(this.constructor as typeof ReportCommand)
     const started = new Date()
-    exitOnSignals()
-    const registry = await gatherRegistry(this.config)
-    const registered = registry.settle().filter(({ entry }) => this.agent === undefined || entry.agent === this.agent)
-    const entries = registered.map(({ entry }) => entry)
-    const parsers = await Promise.all(
-      registered.map(async (one) => ({ parser: await loadParser(one), plugin: `${one.by.name}@${one.by.version}` })),
-    )
-    const evidence = await this.#usage(() => evidenceFrom(flags, entries))
+    const readers = await this.readers()
+    const { registry, registered, entries, parsers } = readers
+    const evidence = await evidenceFrom(flags, entries)
     const recordFile = flags.output && `${flags.output}.run.json`
-    await this.#usage(() => {
-      assertOutside({ '--output': flags.output && path.dirname(flags.output), '--temp-dir': flags['temp-dir'] }, evidence, flags)
-      if (recordFile && !flags.force && fs.existsSync(recordFile)) throw new OutputExistsError(recordFile)
-    })
+    assertOutside({ '--output': flags.output && path.dirname(flags.output), '--temp-dir': flags['temp-dir'] }, evidence, flags)
+    if (recordFile && !flags.force && fs.existsSync(recordFile)) throw new OutputExistsError(recordFile)
     const format = flags.format ?? formatOf(flags.output)
-    const destination = await this.#usage<Destination>(() =>
-      flags.output ? new FileDestination(flags.output, { force: flags.force }) : new StandardOutput(),
-    )
-
-    const filter = await this.#usage(() => rowFilterFrom(flags, started))
+    const destination = flags.output ? new FileDestination(flags.output, { force: flags.force }) : new StandardOutput()
+    const filter = rowFilterFrom(flags, started)
     const options = { filter, allSources: flags['all-sources'], originalsOnly: flags['originals-only'] }
     const { presence, ...gathered } = await gatherRows(evidence, parsers, options)
       .then((gathered) => ({ ...gathered, presence: presenceOf(evidence, entries) }))
@@ -117,22 +98,7 @@ export abstract class ReportCommand extends Command {
 
     if (recordFile) fs.writeFileSync(recordFile, `${JSON.stringify(record, null, 2)}\n`)
     for (const line of summary(timeline, registry.notes, (Date.now() - started.getTime()) / 1000)) this.logToStderr(line)
-    if (
-      gathered.runs.some(({ run }) => [...run.tallies.values()].some(({ bad }) => bad > 0)) ||
-      registry.notes.some(({ kind }) => kind === 'conflict')
-    )
-      process.exitCode = PARTLY_READ
-  }
-
-  /** What a person got wrong is said in a sentence, with the exit code for it. */
-  async #usage<T>(act: () => T | Promise<T>): Promise<T> {
-    try {
-      return await act()
-    } catch (error) {
-      if (error instanceof EvidenceUsageError || error instanceof OutputExistsError || error instanceof FlagValueError)
-        this.error(error.message, { exit: USAGE })
-      throw error
-    }
+    this.exitPartly(gathered.runs, readers)
   }
 }
 

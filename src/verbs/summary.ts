@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { visible } from '../output/index.js'
+import { bytesInWords, plural } from '../rows/index.js'
 import { Tally, type HomeRun, type RegistryNote } from '../parsers/index.js'
 import type { Timeline } from './timeline.js'
 
@@ -17,7 +18,7 @@ export function summary(timeline: Timeline, notes: readonly RegistryNote[], seco
   const bytes = timeline.runs.flatMap(({ run }) => [...run.tallies.values()]).reduce((sum, tally) => sum + tally.bytes, 0)
   const homes = new Set(timeline.runs.map(({ directory }) => directory)).size
   lines.push(
-    `${plural(timeline.rows, 'row')} from ${plural(files, 'file')} (${size(bytes)}) in ${plural(homes, 'home')}, ${seconds.toFixed(1)} s` +
+    `${plural(timeline.rows, 'row')} from ${plural(files, 'file')} (${bytesInWords(bytes)}) in ${plural(homes, 'home')}, ${seconds.toFixed(1)} s` +
       (timeline.first === '' ? '' : `; ${timeline.first} to ${timeline.last}`) +
       (timeline.withoutTime === 0 ? '' : `; ${plural(timeline.withoutTime, 'row')} without a time, at the end`),
   )
@@ -58,15 +59,4 @@ function sum(tallies: readonly Tally[]): Pick<Tally, 'dropped' | 'copied' | 'bad
   const total = { dropped: 0, copied: 0, bad: 0 }
   for (const tally of tallies) for (const key of ['dropped', 'copied', 'bad'] as const) total[key] += tally[key]
   return total
-}
-
-function plural(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`
-}
-
-function size(bytes: number): string {
-  if (bytes < 1000) return `${bytes} bytes`
-  const units = ['kB', 'MB', 'GB', 'TB']
-  const power = Math.min(units.length, Math.floor(Math.log10(bytes) / 3))
-  return `${(bytes / 1000 ** power).toFixed(1)} ${units[power - 1]}`
 }

@@ -1,7 +1,7 @@
 import os from 'node:os'
 import path from 'node:path'
 import { breath, type Evidence } from '../evidence/index.js'
-import { RowSorter, type Destination, type Encoder } from '../output/index.js'
+import { RowSorter, type Destination, type Encoder, type ProgressLine } from '../output/index.js'
 import { parseEvidence, type HomeRun, type ParseOptions, type SuppliedParser } from '../parsers/index.js'
 import { compareSources, rowTest, type Row, type RowFilter, type RowSource } from '../rows/index.js'
 import { standalone } from './standalone.js'
@@ -9,6 +9,8 @@ import { standalone } from './standalone.js'
 export interface TimelineOptions extends ParseOptions {
   readonly encoder: Encoder
   readonly destination: Destination
+  /** Draws how far the reading is; ended before the first row is written. */
+  readonly progress?: Pick<ProgressLine, 'step' | 'end'>
   /** Which rows are written; without it all. */
   readonly filter?: RowFilter
   /** Texts are cut at this many characters. */
@@ -51,10 +53,13 @@ export async function writeTimeline(evidence: Evidence, parsers: readonly Suppli
         counts.withdraw(source)
         sorter.withdraw(source)
       },
+      step: options.progress && ((step) => options.progress!.step(step)),
     })
+    options.progress?.end()
     await write(encoder.head, sorter, destination)
     return { runs, ...counts.total() }
   } catch (error) {
+    options.progress?.end()
     destination.abandon()
     throw error
   } finally {

@@ -2,7 +2,7 @@ import { Args, Command, Flags } from '@oclif/core'
 import { z } from 'zod'
 import { EvidenceUsageError, PACKAGE_FILES, verifyPackage, type Verification } from '../evidence/index.js'
 import { ProgressLine, visible } from '../output/index.js'
-import { exitOnSignals } from './parse.js'
+import { exitOnSignals } from './verb.js'
 
 /** Exit codes (architecture.md): 2 wrong usage, 4 `verify` found a difference. */
 const USAGE = 2

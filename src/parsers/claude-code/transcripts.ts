@@ -5,7 +5,7 @@ import { isAbsent, phrases, type Row } from '../../rows/index.js'
 import { columnText } from '../columns.js'
 import { atOriginal, type Copies } from '../copies.js'
 import { NO_TIME, type FileRows, type Moment } from '../file-rows.js'
-import { isObject, parseLossless, type JsonObject } from '../json.js'
+import { isObject, losslessAt, type JsonObject } from '../json.js'
 import type { Turn } from '../file-rows.js'
 import { ModelTrack } from '../pi/messages.js'
 import type { Projects } from '../projects.js'
@@ -174,7 +174,7 @@ class TranscriptFold implements Fold<TranscriptLine> {
 
   #assistant(record: TranscriptLine, line: Line): Blocks {
     const content = record.message?.content
-    const found = assistantBlocks(content, (block) => losslessInput(line, content, block))
+    const found = assistantBlocks(content, (block) => losslessAt(line.text, ['message', 'content', block, 'input']))
     const model = modelOf(record)
     if (record.isApiErrorMessage === true) return { ...found, turns: found.turns.map((turn) => apiError(turn, record)) }
     for (const { turn_type, tool_use_id, tool_name } of found.turns) {
@@ -318,23 +318,4 @@ function systemTurns({ subtype, level, content, compactMetadata, error }: Transc
     })
   }
   return found
-}
-
-/** A call's input with recorded digits and key order; as read before where the line is more than its record. */
-function losslessInput(line: Line, content: unknown, block: number): unknown {
-  const blocks = contentOf(attempt(line.text)) ?? content
-  const found: unknown = Array.isArray(blocks) ? blocks[block] : undefined
-  return isObject(found) ? found.input : undefined
-}
-
-function contentOf(record: unknown): unknown {
-  return isObject(record) && isObject(record.message) ? record.message.content : undefined
-}
-
-function attempt(text: string): unknown {
-  try {
-    return parseLossless(text)
-  } catch {
-    return undefined
-  }
 }

@@ -3,7 +3,7 @@ import type { Line } from '../../evidence/index.js'
 import { phrases, recordedTime, type Row } from '../../rows/index.js'
 import { columnText } from '../columns.js'
 import type { FileRows, Moment, Turn } from '../file-rows.js'
-import { isObject, parseLossless, type JsonObject } from '../json.js'
+import { isObject, losslessAt, type JsonObject } from '../json.js'
 import { assistantTurns, Message, ModelTrack, toolResultTurns, uiTurns, userTurns, type Turns } from '../pi/messages.js'
 import { optionalId, optionalText, optionalTime } from '../shapes.js'
 import type { Fold, JsonlStore, Read } from '../store.js'
@@ -142,8 +142,9 @@ export class MessagesFold implements Fold<Entry> {
   }
 
   #turns(message: Message, bare: boolean, line: Line): Turns {
+    const at = bare ? [] : ['message']
     const losslessPart = (list: 'content' | 'parts', key: 'arguments' | 'input') => (part: number) =>
-      losslessField(line, bare, list, part, key)
+      losslessAt(line.text, [...at, list, part, key])
     if (message.parts && !message.content) return uiTurns(message, losslessPart('parts', 'input'))
     switch (message.role) {
       case 'user':
@@ -273,23 +274,6 @@ function alertTime(message: Message): string {
     return isObject(alert) ? recordedTime(alert.time).iso : ''
   } catch {
     return ''
-  }
-}
-
-/** A part's arguments read again from the line with recorded digits and key order; undefined where the line is not one record. */
-function losslessField(line: Line, bare: boolean, list: 'content' | 'parts', part: number, key: string): unknown {
-  const entry = wholeRecord(line)
-  const message = bare ? entry : isObject(entry) ? entry.message : undefined
-  const parts = isObject(message) ? message[list] : undefined
-  const found: unknown = Array.isArray(parts) ? parts[part] : undefined
-  return isObject(found) ? found[key] : undefined
-}
-
-function wholeRecord(line: Line): unknown {
-  try {
-    return parseLossless(line.text)
-  } catch {
-    return undefined
   }
 }
 

@@ -198,15 +198,15 @@ export function uiTurns(message: Message, losslessInput: (part: number) => unkno
     else if (part.type === 'text') found.add({ turn_type: 'assistant', text: columnText(part.text) })
     else if (part.type === 'reasoning') found.add({ turn_type: 'thinking', text: columnText(part.text) })
     else if (part.type === 'step-start') found.empty++
-    else if (typeof part.type === 'string' && part.type.startsWith('tool-')) uiToolCall(part, losslessInput(i), found)
+    else if (typeof part.type === 'string' && part.type.startsWith('tool-')) uiToolCall(part, () => losslessInput(i), found)
     else found.odd.push(unknownPart(part, i))
   }
   return found
 }
 
-function uiToolCall(part: JsonObject, losslessInput: unknown, found: Collector): void {
+function uiToolCall(part: JsonObject, losslessInput: () => unknown, found: Collector): void {
   const call = { tool_name: String(part.type).slice('tool-'.length), tool_use_id: columnText(part.toolCallId) }
-  found.add({ turn_type: 'tool_use', text: argumentSummary(part.input, () => losslessInput), ...call })
+  found.add({ turn_type: 'tool_use', text: argumentSummary(part.input, losslessInput), ...call })
   const failed = part.state === 'output-error'
   const denied = part.state === 'output-denied'
   if (!failed && !denied && part.state !== 'output-available') return

@@ -5,7 +5,7 @@ import { isAbsent, phrases, recordedKeys, type Row } from '../../rows/index.js'
 import { columnText } from '../columns.js'
 import { atOriginal, type Copies } from '../copies.js'
 import type { FileRows, Turn } from '../file-rows.js'
-import { isObject, parseLossless, type JsonObject } from '../json.js'
+import { isObject, losslessAt, type JsonObject } from '../json.js'
 import type { Projects } from '../projects.js'
 import { known, optionalFlag, optionalId, optionalText, optionalTime } from '../shapes.js'
 import type { Fold, JsonlStore, Read } from '../store.js'
@@ -200,7 +200,8 @@ const ROLES: Record<string, MessageReader> = {
     const { text, odd } = plainText(message.content)
     return text.trim() === '' ? { ...NOTHING, odd } : { turns: [{ turn_type: 'user', text }], empty: 0, odd }
   },
-  assistant: (message, models, line) => assistantTurns(message, models, (part) => losslessArguments(line, message, part)),
+  assistant: (message, models, line) =>
+    assistantTurns(message, models, (part) => losslessAt(line.text, ['message', 'content', part, 'arguments'])),
   toolResult: (message) => {
     const { turns, ...rest } = toolResultTurns(message)
     return { ...rest, turns: [...nestedCalls(message), ...turns] }
@@ -290,23 +291,4 @@ function nestedCalls(message: PiMessage): Turn[] {
     tool_use_id: columnText(call.id),
     details: { nested_in: columnText(message.toolCallId), status: call.status ?? null, error: call.error ?? null },
   }))
-}
-
-/** A call's arguments with recorded digits and key order; as read before where the line is more than its record. */
-function losslessArguments(line: Line, message: PiMessage, part: number): unknown {
-  const content = contentOf(attempt(line.text)) ?? message.content
-  const found: unknown = Array.isArray(content) ? content[part] : undefined
-  return isObject(found) ? found.arguments : undefined
-}
-
-function contentOf(entry: unknown): unknown {
-  return isObject(entry) && isObject(entry.message) ? entry.message.content : undefined
-}
-
-function attempt(text: string): unknown {
-  try {
-    return parseLossless(text)
-  } catch {
-    return undefined
-  }
 }
