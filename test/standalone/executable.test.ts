@@ -217,7 +217,7 @@ unless(unasked ?? noRoot())('in a root directory with nothing but the executable
 
 /** One byte of a file in the package becomes another; an archive is cut in half. */
 function alter(packaged: string): void {
-  if (fs.statSync(packaged).isFile()) return fs.truncateSync(packaged, fs.statSync(packaged).size / 2)
+  if (fs.statSync(packaged).isFile()) return fs.truncateSync(packaged, fs.statSync(packaged).size >> 1)
   const names = fs.readdirSync(packaged, { recursive: true, encoding: 'utf8' })
   const file = path.join(
     packaged,
