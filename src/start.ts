@@ -16,7 +16,8 @@ export async function start(args: readonly string[]): Promise<void> {
   const { rest, directories } = takePlugins(args)
   try {
     const own = await loaded(new Plugin({ isRoot: true, root: ROOT }))
-    const all = [own, await loaded(withoutAgent(own)), ...(await Promise.all(directories.map(loadFrom)))]
+    const every = namesTopic(rest, own) ? [] : [await loaded(withoutAgent(own))]
+    const all = [own, ...every, ...(await Promise.all(directories.map(loadFrom)))]
     const plugins = new Map(all.map((plugin) => [plugin.name, plugin]))
     await execute({ args: rest, loadOptions: { root: own.root, userPlugins: false, devPlugins: false, plugins } })
   } catch (error) {
@@ -31,6 +32,11 @@ class PluginUsageError extends Error {}
 async function loaded(plugin: Plugin): Promise<Plugin> {
   await plugin.load()
   return plugin
+}
+
+/** Whether the command line begins with an agent of ours: the verbs without one, which have no manifest, then need not be loaded. */
+function namesTopic([first]: readonly string[], { commandIDs }: Plugin): boolean {
+  return first !== undefined && commandIDs.some((id) => id.startsWith(`${first}:`))
 }
 
 /** The verbs that run over every agent, as a plugin of their own, so that the package as a plugin of a host does not bring them. */

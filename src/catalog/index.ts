@@ -1,5 +1,4 @@
 export * from './columns.js'
-export * from './export/index.js'
 export * from './keys.js'
 export * from './meanings.js'
 export * from './rules.js'

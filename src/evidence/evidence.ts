@@ -8,7 +8,7 @@ import type { ArchiveLimits } from './archive/index.js'
 import { EvidenceFile } from './file.js'
 import { MemberTree } from './member-tree.js'
 import { below, recordedBelow, recordedHomes, recordedPath, slashed, type RecordedPath } from './recorded-path.js'
-import { NO_SOURCES, openSources, type OpenMachine, type OpenSources } from './sources.js'
+import type { OpenMachine, OpenSources } from './sources.js'
 import { treeAt, walk } from './sub-tree.js'
 import { FolderTree, join, matchable, readable, treePath, type Tree, type TreePath } from './tree.js'
 import { EvidenceTrouble, EvidenceUsageError, problemOf } from './trouble.js'
@@ -49,6 +49,8 @@ export const NEVER_ENTERED = ['**/node_modules/**', '**/.git/**', '**/.hg/**', '
 /** `.letta` folders are looked for in a project folder and up to this many folders below it (rows.md, Permission settings). */
 export const FOLDERS_BELOW_PROJECT = 4
 
+const NO_SOURCES: OpenSources = { machines: [], live: false, close: () => {} }
+
 /** The machine or the copies that a run reads. */
 export class Evidence {
   readonly homes: readonly Home[]
@@ -60,6 +62,8 @@ export class Evidence {
 
   /** Opens what the options name, roots and packages too. */
   static async open(options: EvidenceOptions = {}): Promise<Evidence> {
+    if (!options.roots?.length && !options.packages?.length) return new Evidence(options)
+    const { openSources } = await import('./sources.js')
     return new Evidence(options, await openSources(options))
   }
 

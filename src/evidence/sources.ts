@@ -32,8 +32,6 @@ export interface OpenSources {
   readonly close: () => void
 }
 
-export const NO_SOURCES: OpenSources = { machines: [], live: false, close: () => {} }
-
 /** Opens every root and package. */
 export async function openSources(options: SourceOptions): Promise<OpenSources> {
   const marks = homeMarks(options.stores)

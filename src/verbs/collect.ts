@@ -5,16 +5,8 @@ import path from 'node:path'
 import { Flags } from '@oclif/core'
 import { DateTime } from 'luxon'
 import type { CatalogEntry } from '../catalog/index.js'
-import {
-  collect,
-  EvidenceUsageError,
-  PACKAGE_FILES,
-  type Collection,
-  type CollectionRecord,
-  type Evidence,
-  type Home,
-  type ManifestLine,
-} from '../evidence/index.js'
+import { EvidenceUsageError, PACKAGE_FILES, type CollectionRecord, type Evidence, type Home, type ManifestLine } from '../evidence/index.js'
+import { collect, type Collection } from '../evidence/collect/index.js'
 import { ProgressLine, visible } from '../output/index.js'
 import { ParserRun, type Parser, type Registered } from '../parsers/index.js'
 import { compactJson } from '../rows/index.js'

@@ -1,6 +1,7 @@
 import { Args, Command, Flags } from '@oclif/core'
 import { z } from 'zod'
-import { EvidenceUsageError, PACKAGE_FILES, verifyPackage, type Verification } from '../evidence/index.js'
+import { EvidenceUsageError, PACKAGE_FILES } from '../evidence/index.js'
+import { verifyPackage, type Verification } from '../evidence/verify/index.js'
 import { ProgressLine, visible } from '../output/index.js'
 import { exitOnSignals } from './verb.js'
 

@@ -3,14 +3,8 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { letta } from '../../src/catalog/index.js'
-import {
-  collect,
-  Evidence,
-  type Collection,
-  type CollectOptions,
-  type EvidenceOptions,
-  type ManifestLine,
-} from '../../src/evidence/index.js'
+import { Evidence, type EvidenceOptions, type ManifestLine } from '../../src/evidence/index.js'
+import { collect, type Collection, type CollectOptions } from '../../src/evidence/collect/index.js'
 import { LettaParser } from '../../src/parsers/letta/index.js'
 import { ParserRun } from '../../src/parsers/index.js'
 import { SHARED } from './fixtures.js'

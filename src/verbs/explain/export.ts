@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { exportCatalog, ExportFile, ExportFormat, type CatalogEntry } from '../../catalog/index.js'
+import { exportCatalog, ExportFile, ExportFormat } from '../../catalog/export/index.js'
+import type { CatalogEntry } from '../../catalog/index.js'
 
 /** The result of `explain --export`. */
 export const ExplainedExport = z.strictObject({ explained: z.literal('export'), format: ExportFormat, files: z.array(ExportFile) })
