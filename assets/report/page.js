@@ -50,6 +50,10 @@ function masthead() {
         code(one.directory),
       ),
     ]),
+    ...head.packages.map((/** @type {any} */ one) => [
+      'Package',
+      h('span', {}, code(one.package), ', SHA-256 of its manifest ', code(one.manifest_sha256)),
+    ]),
     ['Time', head.first ? h('span', {}, when(head.first), ' to ', when(head.last), ' UTC') : 'No row has a time.'],
     [
       'Rows',

@@ -58,6 +58,8 @@ export class Evidence {
   readonly live: boolean
   /** The packages read, as folders or files of this machine. */
   readonly packages: readonly string[]
+  /** The packages of our own among them, with the SHA-256 of each one's manifest as it is now. */
+  readonly manifests: readonly { readonly package: string; readonly sha256: string }[]
   readonly #close: () => void
 
   /** Opens what the options name, roots and packages too. */
@@ -73,6 +75,7 @@ export class Evidence {
     this.live = options.live === true || (given.length === 0 && sources.machines.length === 0) || sources.live
     this.host = options.host ?? ''
     this.packages = options.packages ?? []
+    this.manifests = sources.machines.flatMap(({ machine, manifestSha256: sha256 }) => (sha256 ? { package: machine.label, sha256 } : []))
     this.#close = sources.close
     const directories = given.length > 0 || sources.machines.length > 0 ? given : [os.homedir()]
     const were = options.homesWere ?? []

@@ -21,6 +21,8 @@ export interface OpenMachine {
   /** Empty when the source does not tell. */
   readonly host: string
   readonly homes: readonly FoundHome[]
+  /** Of a package of our own: the SHA-256 of its manifest as it is now. */
+  readonly manifestSha256?: string
   /** What of the source was not read; paths begin with the name of the source. */
   readonly troubles: readonly EvidenceTrouble[]
 }
@@ -89,7 +91,7 @@ async function machineAt({ layout, place }: Placed, marks: HomeMarks): Promise<O
   const machine = new Machine(mapped.tree, path.join(place.source.path, readable(place.base)))
   const homes = mapped.homes ?? (await machine.homes(marks))
   const troubles = machine.troubles.map(({ path, problem }) => new EvidenceTrouble(`${place.source.name}/${path}`, problem))
-  return { machine, host: mapped.host, homes, troubles: [...mapped.troubles, ...troubles] }
+  return { machine, host: mapped.host, homes, manifestSha256: mapped.manifestSha256, troubles: [...mapped.troubles, ...troubles] }
 }
 
 const IMAGE = /\.(vhdx?|vmdk|vdi|qcow2|e01|ex01|aff4?|ad1|dd|raw|img)$/i

@@ -37,6 +37,7 @@ export function headOf(input: ReportInput, evidence: Evidence, clean: (text: str
       bytes: sum(home, 'bytes'),
       rows: sum(home, 'rows'),
     })),
+    packages: (run.packages ?? []).map(({ package: at, manifest_sha256 }) => ({ package: clip(clean(at)), manifest_sha256 })),
     rows: evidence.entries.length,
     rows_without_time: evidence.entries.length - times.length,
     copied_rows: evidence.entries.filter(isCopy).length,

@@ -37,6 +37,8 @@ export interface RunFacts {
   }[]
   readonly plugin_notes: readonly { readonly message: string }[]
   readonly homes: readonly HomeFacts[]
+  /** Packages of `collect` that were read, with the hash that each one's collection printed last. */
+  readonly packages?: readonly { readonly package: string; readonly manifest_sha256: string }[]
 }
 
 /** A file of a home that falls under a catalog rule, whether it was read or not: paths only, never content. */

@@ -92,6 +92,7 @@ function headLines({ head }: Report): string[] {
       ({ user, host, agent, directory, files, bytes: size, rows }) =>
         `- ${code(whoseRows(user, host))}, ${agent}: ${rows} rows from ${files} files (${bytes(size)}) in ${code(directory)}`,
     ),
+    ...head.packages.map(({ package: at, manifest_sha256 }) => `- Package ${code(at)}, SHA-256 of its manifest ${code(manifest_sha256)}`),
     `- ${span(head)}`,
     `- ${head.rows} rows${head.rows_without_time > 0 ? `, ${head.rows_without_time} without a time` : ''}, made ${head.made} by ${head.tool.name} ${head.tool.version}`,
     ...(head.examiner ? [`- Examiner: ${code(head.examiner)}`] : []),

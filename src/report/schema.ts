@@ -43,6 +43,7 @@ export const Report = z.strictObject({
         rows: Count,
       }),
     ),
+    packages: z.array(z.strictObject({ package: z.string(), manifest_sha256: z.string() })),
     rows: Count,
     rows_without_time: Count,
     copied_rows: Count,

@@ -13,6 +13,7 @@ export function textReport(report: Report): string[] {
       ({ user, host, agent, files, bytes: size, rows }) =>
         `  ${whoseRows(user, host)}, ${agent}: ${rows} rows from ${files} files (${bytes(size)})`,
     ),
+    ...head.packages.map(({ package: at, manifest_sha256 }) => `  package ${at}, manifest SHA-256 ${manifest_sha256}`),
     `  ${span(head)}`,
     '',
     ...(report.findings.length === 0

@@ -62,6 +62,7 @@ export abstract class ParseCommand extends Verb {
       ended,
       registered,
       notes: registry.notes,
+      manifests: evidence.manifests,
       timeline,
       output,
     })

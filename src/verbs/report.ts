@@ -81,6 +81,7 @@ export abstract class ReportCommand extends Verb {
       ended: new Date(),
       registered,
       notes: registry.notes,
+      manifests: evidence.manifests,
       timeline,
       output: flags.output ? { file: path.basename(flags.output), format } : null,
     })

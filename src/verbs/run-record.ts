@@ -35,6 +35,8 @@ export const RunRecord = z.strictObject({
   rows_filtered_out: Count,
   time_range: z.strictObject({ first: z.string(), last: z.string() }),
   output: z.strictObject({ file: z.string(), format: z.string() }).nullable(),
+  /** Packages of our own that were read, with the SHA-256 of each one's manifest: the hash that `collect` printed last. */
+  packages: z.array(z.strictObject({ package: z.string(), manifest_sha256: z.string() })),
   homes: z.array(
     z.strictObject({
       user: z.string(),
@@ -73,6 +75,7 @@ export interface RunRecordInput {
   readonly ended: Date
   readonly registered: readonly Registered[]
   readonly notes: readonly RegistryNote[]
+  readonly manifests?: readonly { readonly package: string; readonly sha256: string }[]
   readonly timeline: Timeline
   readonly output: { readonly file: string; readonly format: string } | null
 }
@@ -98,6 +101,7 @@ export function runRecord(input: RunRecordInput): RunRecord {
     rows_filtered_out: timeline.filteredOut,
     time_range: { first: timeline.first, last: timeline.last },
     output: input.output,
+    packages: (input.manifests ?? []).map(({ package: at, sha256 }) => ({ package: at, manifest_sha256: sha256 })),
     homes: timeline.runs.map(homeRecord),
   }
 }

@@ -43,6 +43,19 @@ describe('letta report', () => {
     expect({ ...a, head: null }).toEqual({ ...b, head: null })
   })
 
+  test('of a package names its manifest by the hash that collect printed, in every form and in the run record', () => {
+    const packaged = path.join(directory, 'package.zip')
+    const noted = cli(['letta', 'collect', '--home', home, '--output', packaged]).stdout.split(' ')[0]!
+    expect(noted).toMatch(/^[0-9a-f]{64}$/)
+    for (const ending of ['html', 'md', 'json', 'txt']) {
+      const output = path.join(directory, `package.${ending}`)
+      expect(cli(['letta', 'report', '--package', packaged, '--output', output]).status).toBe(0)
+      expect(fs.readFileSync(output, 'utf8')).toContain(noted)
+      const { packages } = JSON.parse(fs.readFileSync(`${output}.run.json`, 'utf8')) as { packages: unknown }
+      expect(packages).toEqual([{ package: packaged, manifest_sha256: noted }])
+    }
+  })
+
   test('refuses to overwrite, and to write into the evidence', () => {
     const output = path.join(directory, 'twice.html')
     cli(['letta', 'report', '--home', home, '--output', output])

@@ -36,6 +36,8 @@ export interface MappedMachine {
   readonly troubles: readonly EvidenceTrouble[]
   /** Its homes, where the source lists them; else they are looked for. */
   readonly homes?: readonly FoundHome[]
+  /** Of a package of our own: the SHA-256 of its manifest as it is now. */
+  readonly manifestSha256?: string
 }
 
 /** How one collector arranges what it brings back. Telling it and reading it are separate acts. */

@@ -44,7 +44,7 @@ async function map(place: Place): Promise<MappedMachine> {
     return mapping.as('')
   }
   const collection = record.data
-  await checkManifest(tree, mapping, collection.manifest_sha256)
+  const manifestSha256 = await checkManifest(tree, mapping, collection.manifest_sha256)
   const homes = new Map(collection.homes.map((home) => [home.folder, { ...home, at: homePath(home) }]))
   const listed = new Set<TreePath>()
   for await (const { text, number } of linesOf(tree, PACKAGE_FILES.manifest)) {
@@ -57,7 +57,7 @@ async function map(place: Place): Promise<MappedMachine> {
     if (!listed.has(at)) mapping.refuse(at, 'is in the package but not in its manifest; it was not read')
   }
   for (const { projects } of homes.values()) for (const { recorded } of projects) addProject(mapping, recorded)
-  return { ...mapping.as(collection.host), homes: [...homes.values()].map(foundHome) }
+  return { ...mapping.as(collection.host), homes: [...homes.values()].map(foundHome), manifestSha256 }
 }
 
 /** A home that nothing says the place of stands below its own folder name. */
@@ -74,18 +74,24 @@ function foundHome(home: CollectedHome & { readonly at: TreePath }): FoundHome {
   }
 }
 
-async function checkManifest(tree: Tree, mapping: Mapping, expected: string): Promise<void> {
+/** The manifest's own hash, which is held against the one that the collection noted; undefined when it cannot be read. */
+async function checkManifest(tree: Tree, mapping: Mapping, expected: string): Promise<string | undefined> {
   const hash = createHash('sha256')
   const listing = tree.list(PACKAGE_FILES.manifest)
-  if (!listing) return mapping.refuse(PACKAGE_FILES.manifest, 'is not in the package')
+  if (!listing) {
+    mapping.refuse(PACKAGE_FILES.manifest, 'is not in the package')
+    return undefined
+  }
   try {
     for await (const chunk of tree.read(PACKAGE_FILES.manifest, listing)) hash.update(chunk)
   } catch (error) {
     if (!(error instanceof EvidenceTrouble)) throw error
-    return mapping.refuse(PACKAGE_FILES.manifest, error.problem)
+    mapping.refuse(PACKAGE_FILES.manifest, error.problem)
+    return undefined
   }
-  if (hash.digest('hex') !== expected)
-    mapping.refuse(PACKAGE_FILES.manifest, `does not have the SHA-256 that ${PACKAGE_FILES.collection} records`)
+  const found = hash.digest('hex')
+  if (found !== expected) mapping.refuse(PACKAGE_FILES.manifest, `does not have the SHA-256 that ${PACKAGE_FILES.collection} records`)
+  return found
 }
 
 function put(
