@@ -70,7 +70,7 @@ export abstract class CollectCommand extends Verb {
       output: flags['dry-run'] ? undefined : flags.output,
       entries,
       evidence,
-      temps: tempDirectories(evidence),
+      temps: tempDirectories(evidence, flags.root ?? []),
       nameProjects: (home) =>
         nameProjects(
           home,
@@ -120,22 +120,33 @@ function catalogOf({ entry, by }: Registered): CollectionRecord['catalogs'][numb
   }
 }
 
-/** Where the temp directories of the evidence's machine are: this machine's, when it is the evidence; a Windows profile holds its own. */
-function tempDirectories(evidence: Evidence): string[] {
-  const usual = process.platform === 'win32' ? [] : ['/tmp']
-  const wanted = [
-    ...(evidence.live ? [os.tmpdir(), ...usual] : []),
-    ...evidence.homes.map(({ directory }) => path.join(directory, 'AppData', 'Local', 'Temp')),
+/** Temp directories below the root of an image, and below a Windows profile. */
+const TEMPS_OF_ROOT = [['tmp'], ['var', 'tmp'], ['private', 'tmp'], ['Windows', 'Temp']]
+const TEMP_OF_PROFILE = ['AppData', 'Local', 'Temp']
+
+/** Where the temp directories of the evidence's machine are: this machine's own, when it is the evidence, else what its image or profiles hold. */
+function tempDirectories(evidence: Evidence, roots: readonly string[]): string[] {
+  const ours = process.platform === 'win32' ? [os.tmpdir()] : [os.tmpdir(), '/tmp']
+  const found = [
+    ...(evidence.live ? ours.filter(isDirectory).map((directory) => fs.realpathSync(directory)) : []),
+    ...(evidence.live ? [] : roots).flatMap((root) => TEMPS_OF_ROOT.map((below) => plainDirectory(root, below))),
+    ...evidence.homes.map(({ directory }) => plainDirectory(directory, TEMP_OF_PROFILE)),
   ]
-  const real = wanted.flatMap((directory) => (isDirectory(directory) ? [fs.realpathSync(directory)] : []))
-  return [...new Set(real)]
+  return [...new Set(found.filter((directory) => directory !== undefined))]
+}
+
+/** A directory of the evidence that is reached without a link: a link could lead out of the evidence. */
+function plainDirectory(base: string, below: readonly string[]): string | undefined {
+  let at = base
+  for (const step of below) {
+    at = path.join(at, step)
+    if (fs.lstatSync(at, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined
+  }
+  return path.resolve(at)
 }
 
 function isDirectory(directory: string): boolean {
-  return (
-    fs.lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() === true ||
-    fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true
-  )
+  return fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** The evidence is never written to: not a copied home or a project at all, on a live machine not where the agent keeps its files. */

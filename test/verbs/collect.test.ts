@@ -311,3 +311,46 @@ function unpack(output: string): string {
   if (ran.status !== 0) throw new Error(`${program}: ${ran.stderr}`)
   return directory
 }
+
+describe('temp directories of copied evidence', () => {
+  const log = 'letta-background-abc/task_1.log'
+  const write = (file: string) => {
+    fs.mkdirSync(path.dirname(file), { recursive: true })
+    fs.writeFileSync(file, 'output of a background command\n')
+  }
+  const collected = (...args: string[]) => {
+    const output = path.join(scratch(), 'package')
+    expect(cli(['letta', 'collect', ...args, '--output', output]).status).toBe(0)
+    return filesBelow(path.join(output, 'evidence')).filter((file) => file.endsWith('.log'))
+  }
+
+  test('an image has its own, beside its homes', () => {
+    const root = scratch()
+    write(path.join(root, 'tmp', log))
+    write(path.join(root, 'home/alice/.letta/settings.json'))
+    expect(collected('--root', root)).toEqual([`_temp/temp-1/${log}`])
+  })
+
+  test('a Windows profile holds one, which is not followed when it is a link out of the evidence', () => {
+    const outside = scratch()
+    write(path.join(outside, log))
+    const profile = (temp: (at: string) => void) => {
+      const home = makeHome({ '.letta/settings.json': '{}' }, { at: 'Users/alice' })
+      fs.mkdirSync(path.join(home, 'AppData/Local'), { recursive: true })
+      temp(path.join(home, 'AppData/Local/Temp'))
+      return home
+    }
+    expect(
+      collected(
+        '--home',
+        profile((at) => write(path.join(at, log))),
+      ),
+    ).toEqual([`_temp/temp-1/${log}`])
+    expect(
+      collected(
+        '--home',
+        profile((at) => fs.symlinkSync(outside, at)),
+      ),
+    ).toEqual([])
+  })
+})
