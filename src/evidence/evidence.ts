@@ -39,8 +39,8 @@ export interface EvidenceOptions {
   readonly packages?: readonly string[]
   /** What homes in roots and packages are told by; Letta Code's stores when left out. */
   readonly stores?: readonly Store[]
-  /** Where a large compressed tar is unpacked to. */
-  readonly tempDir?: string
+  /** Where a large compressed tar is unpacked to; null: nowhere. */
+  readonly tempDir?: string | null
   readonly archiveLimits?: Partial<ArchiveLimits>
 }
 

@@ -11,7 +11,7 @@ export interface SourceOptions {
   readonly roots?: readonly string[]
   readonly packages?: readonly string[]
   readonly stores?: readonly Store[]
-  readonly tempDir?: string
+  readonly tempDir?: string | null
   readonly archiveLimits?: Partial<ArchiveLimits>
 }
 

@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core'
 import type { CatalogEntry } from '../catalog/index.js'
 import { Evidence, type MovedStore } from '../evidence/index.js'
+import { standalone } from './standalone.js'
 
 /** Which evidence a verb reads: the same flags in every verb (docs/cli). */
 export const evidenceFlags = {
@@ -69,7 +70,7 @@ export function evidenceFrom(flags: EvidenceFlagValues, entries: readonly Catalo
     roots: flags.root,
     packages: flags.package,
     stores: entries.flatMap((entry) => entry.stores),
-    tempDir: flags['temp-dir'],
+    tempDir: flags['temp-dir'] ?? (standalone ? null : undefined),
     live: flags.live,
     projectDirs: flags['project-dir'],
     moved: movedStores(flags, entries),

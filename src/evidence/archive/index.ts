@@ -20,7 +20,7 @@ export interface OpenArchive extends Archive {
 export interface ArchiveOptions {
   readonly limits?: Partial<ArchiveLimits>
   /** Where a compressed tar too large for memory is unpacked to. */
-  readonly tempDir?: string
+  readonly tempDir?: string | null
 }
 
 /** Opens a zip, tar or tar.gz, told by its first bytes. */
@@ -55,7 +55,7 @@ export async function openArchive(file: string, options: ArchiveOptions = {}): P
 /** A local header, an empty archive, the first part of a split one. */
 const ZIP_MAGIC = ['PK\x03\x04', 'PK\x05\x06', 'PK\x07\x08']
 
-type Open = (fd: number, index: ArchiveIndex, limits: ArchiveLimits, tempDir?: string) => Promise<Archive>
+type Open = (fd: number, index: ArchiveIndex, limits: ArchiveLimits, tempDir?: string | null) => Promise<Archive>
 
 const NOT_READ: readonly { readonly magic: string; readonly what: string }[] = [
   { magic: 'vhdxfile', what: 'a VHDX disk image: mount it and pass --root' },

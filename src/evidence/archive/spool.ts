@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { EvidenceUsageError } from '../trouble.js'
 
 /** Unpacked bytes at offsets: in memory up to a bound, beyond it in a private file that no one else can open and that is gone when we are. */
 export class Spool {
@@ -11,7 +12,8 @@ export class Spool {
 
   constructor(
     readonly bound: number,
-    readonly directory: string = os.tmpdir(),
+    /** Null where nothing may be written that was not asked for. */
+    readonly directory: string | null = os.tmpdir(),
   ) {}
 
   get size(): number {
@@ -20,6 +22,8 @@ export class Spool {
 
   append(chunk: Buffer): void {
     if (!this.#file && this.#size + chunk.length > this.bound) {
+      if (this.directory === null)
+        throw new EvidenceUsageError('a compressed archive of this size has to be unpacked to be read: pass --temp-dir DIR')
       this.#file = privateFile(this.directory)
       for (const held of this.#memory.splice(0)) fs.writeSync(this.#file.fd, held)
     }

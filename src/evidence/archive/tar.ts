@@ -28,7 +28,7 @@ export async function openTar(fd: number, index: ArchiveIndex, limits: ArchiveLi
 }
 
 /** A gzip stream cannot be read at an offset: the tar inside is unpacked as one piece, into memory or a private file (`Spool`). */
-export async function openTarGz(fd: number, index: ArchiveIndex, limits: ArchiveLimits, tempDir?: string): Promise<Archive> {
+export async function openTarGz(fd: number, index: ArchiveIndex, limits: ArchiveLimits, tempDir?: string | null): Promise<Archive> {
   const spool = new Spool(limits.memory, tempDir)
   try {
     const problem = await unpack(fd, spool, limits)
