@@ -13,6 +13,8 @@ import { Verb } from './verb.js'
 
 const FORMATS = ['csv', 'jsonl', 'table'] as const
 type Format = (typeof FORMATS)[number]
+/** Columns of a table that goes to no terminal. */
+const WIDE = 160
 
 /** The verb `parse`, for one agent or, without one, for all. */
 export abstract class ParseCommand extends Verb {
@@ -95,7 +97,7 @@ async function encoderFor(format: Format, flags: { readonly details: boolean; re
       return jsonl
     case 'table': {
       const { table } = await import('../output/table.js')
-      return table({ width: terminalWidth(), color: wantsColor() })
+      return table({ width: terminalWidth(WIDE), color: wantsColor() })
     }
   }
 }

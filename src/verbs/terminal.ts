@@ -4,6 +4,6 @@ export function wantsColor(): boolean {
 }
 
 /** Columns of the terminal; where there is none, COLUMNS, else a width that reads well. */
-export function terminalWidth(): number {
-  return process.stdout.columns ?? (Number(process.env.COLUMNS) || 100)
+export function terminalWidth(elsewhere = 100): number {
+  return process.stdout.columns ?? (Number(process.env.COLUMNS) || elsewhere)
 }
