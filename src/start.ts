@@ -13,6 +13,8 @@ const USAGE = 2
  * that is evidence could hold an oclif user plugin: none is ever loaded from there.
  */
 export async function start(args: readonly string[]): Promise<void> {
+  // oclif would take its colours from a file in the home directory: on a live machine that is evidence.
+  process.env.AGENT_FORENSICS_DISABLE_THEME = '1'
   const { rest, directories } = takePlugins(args)
   try {
     const own = await loaded(new Plugin({ isRoot: true, root: ROOT }))
