@@ -1,5 +1,4 @@
 /** What a reader obeys instead of showing: controls, bidirectional overrides, line and paragraph separators, invisible characters. */
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const OBEYED = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g
 
 const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }

@@ -186,7 +186,6 @@ test('the command on all of it: exit 3, no stack trace, nothing raw on the termi
   })
   const ran = cli(['letta', 'parse', '--home', home, '--format', 'table'])
   expect(ran.status).toBe(3)
-  // eslint-disable-next-line no-control-regex -- the controls that must not come out
   const controls = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/
   expect(ran.stdout).not.toMatch(controls)
   expect(ran.stderr).not.toMatch(controls)

@@ -21,7 +21,6 @@ test('shows files, bytes and a path that cannot command the terminal, in one lin
   const [drawn, cleared] = terminal.written
   expect(drawn).toMatch(/^\rcollect: 3 files, 4\.2 MB {2}…/)
   expect(drawn).toContain('long/end')
-  // eslint-disable-next-line no-control-regex -- the terminal's own commands
   expect(drawn!.replace(/^\r|\x1b\[K$/g, '')).not.toMatch(/[\u0000-\u001f]/)
   expect(drawn!.length).toBeLessThan(60 + 5)
   expect(cleared).toBe('\r\x1b[K')

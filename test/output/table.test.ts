@@ -9,7 +9,6 @@ import { row } from '../helpers/rows.js'
 const plain = table({ width: 120, color: false })
 /** Where the text begins: time, type, session and tool with two blanks behind each. */
 const TEXT_AT = 24 + 2 + 11 + 2 + 14 + 2 + 12 + 2
-// eslint-disable-next-line no-control-regex -- the controls that must not come out
 const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
 
 describe('the table', () => {
@@ -75,7 +74,6 @@ describe('the table', () => {
   test('colour goes by turn type, and is absent when not wanted', () => {
     const colored = table({ width: 120, color: true })
     const types: TurnType[] = ['user', 'assistant', 'thinking', 'tool_use', 'tool_result', 'system']
-    // eslint-disable-next-line no-control-regex -- the colours are what is looked for
     const codes = types.map((turn_type) => /\x1b\[\d+m/.exec(colored.encode(row({ turn_type })))?.[0])
     expect(new Set(codes).size).toBe(types.length)
     expect(codes).not.toContain(undefined)

@@ -3,7 +3,6 @@ import { isUtf8 } from 'node:buffer'
 import type { TreePath } from '../tree.js'
 
 /** What no Windows file name may hold, what a terminal obeys, and what is invisible. */
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const NOT_PORTABLE = /[<>:"|?*\\/\u0000-\u001f\u007f]|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu
 /** Names that Windows gives to devices, whatever their ending (Microsoft, Naming Files, Paths, and Namespaces). */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?:\..*)?$/i

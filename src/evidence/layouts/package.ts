@@ -144,14 +144,17 @@ function absent({ kind, size, action, reason, problem }: ManifestLine): Member {
 function unreadable(problem: string, listing: Listing): Member {
   return {
     listing,
-    // eslint-disable-next-line require-yield
-    async *read() {
-      throw new EvidenceTrouble('', problem)
-    },
+    read: () => refused(problem),
   }
 }
 
 function addProject(mapping: Mapping, recorded: string): void {
   const at = originalPath(recorded)
   if (at !== undefined) mapping.tree.addDirectory(at)
+}
+
+/** Bytes that end in trouble before the first of them. */
+async function* refused(problem: string): AsyncGenerator<Buffer> {
+  yield* []
+  throw new EvidenceTrouble('', problem)
 }

@@ -80,7 +80,6 @@ POSIX('a home that was made to attack its reader', () => {
     expect(lines).toHaveLength(4 + names.length + bytes.length + 1)
     for (const line of lines) {
       expect(line.action).toBe('copied')
-      // eslint-disable-next-line no-control-regex -- control characters are what may not be there
       expect(line.stored_path).toMatch(/^[^<>:"|?*\\\u0000-\u001f\u202e]+(?<![. ])$/)
       const original = line.original_path_base64 ? Buffer.from(line.original_path_base64, 'base64') : Buffer.from(line.original_path)
       expect(fs.readFileSync(path.join(directory, line.stored_path!))).toEqual(fs.readFileSync(original))
