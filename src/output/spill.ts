@@ -128,10 +128,15 @@ function bytesOf(column: Float64Array | Uint32Array, count: number): Buffer {
 class NamelessFile {
   end = 0
   readonly #fd: number
-  readonly #name: string | undefined
+  readonly #name: string | undefined = undefined
   readonly #removeName = () => this.#name !== undefined && fs.rmSync(this.#name, { force: true })
 
   constructor(directory: string, kind: string) {
+    const unnamed = openUnnamed(directory)
+    if (unnamed !== undefined) {
+      this.#fd = unnamed
+      return
+    }
     const name = path.join(directory, `.agent-forensics-${process.pid}-${process.hrtime.bigint().toString(36)}.${kind}`)
     this.#fd = fs.openSync(name, 'wx+', 0o600)
     this.#name = unlinkOpen(name) ? undefined : name
@@ -172,6 +177,19 @@ class NamelessFile {
     fs.closeSync(this.#fd)
     this.#removeName()
     process.off('exit', this.#removeName)
+  }
+}
+
+/** `O_TMPFILE` of Linux (open(2)): a file that never has a name. Node has no word for it; the flag is the same on x64 and arm64. */
+const UNNAMED = process.platform === 'linux' ? fs.constants.O_DIRECTORY | 0o20000000 : undefined
+
+/** Undefined where the system or the file system of the directory has no such files. */
+function openUnnamed(directory: string): number | undefined {
+  if (UNNAMED === undefined) return undefined
+  try {
+    return fs.openSync(directory, fs.constants.O_RDWR | UNNAMED, 0o600)
+  } catch {
+    return undefined
   }
 }
 

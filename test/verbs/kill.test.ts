@@ -29,19 +29,23 @@ async function killed(out: string, signal: NodeJS.Signals): Promise<void> {
     },
   )
   const ended = new Promise((resolve) => run.once('exit', resolve))
-  while (!hasSpilled(run.pid!) && run.exitCode === null) await wait(5)
+  while (!hasSpilled(run.pid!, out) && run.exitCode === null) await wait(5)
   run.kill(signal)
   await ended
 }
 
-/** A spill has no name: it is seen as an open file that is deleted. */
-function hasSpilled(pid: number): boolean {
+/** A spill has no name: it is seen as an open file of that directory that is deleted. */
+function hasSpilled(pid: number, out: string): boolean {
   const open = path.join('/proc', String(pid), 'fd')
   try {
-    return fs.readdirSync(open).some((fd) => /agent-forensics-.*\.rows \(deleted\)/.test(fs.readlinkSync(path.join(open, fd))))
+    return fs.readdirSync(open).some((fd) => isDeletedIn(out, fs.readlinkSync(path.join(open, fd))))
   } catch {
     return false
   }
+}
+
+function isDeletedIn(directory: string, link: string): boolean {
+  return path.dirname(link) === fs.realpathSync(directory) && link.endsWith(' (deleted)')
 }
 
 const onLinux = process.platform === 'linux' ? describe : describe.skip
