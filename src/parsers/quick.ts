@@ -21,7 +21,7 @@ function compile(schema: z.ZodType): Check {
   if (schema instanceof z.ZodObject) return objectCheck(schema.shape as Record<string, z.ZodType>)
   if (schema instanceof z.ZodArray) return arrayCheck(schema.element as z.ZodType)
   if (isPlain(schema, z.ZodString)) return (value) => typeof value === 'string'
-  if (isPlain(schema, z.ZodNumber)) return (value) => typeof value === 'number'
+  if (isPlain(schema, z.ZodNumber)) return Number.isFinite
   if (schema instanceof z.ZodBoolean) return (value) => typeof value === 'boolean'
   return (value) => schema.safeParse(value).success
 }
