@@ -341,9 +341,6 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
 }
 
-/** Columns that have rules: all of them. */
-export const COLUMNS_WITH_RULES = Object.keys(cases)
-
 /** The rule behind one column of a row. */
 export function columnRule(column: string, facts: RowFacts): ColumnRule {
   const found = cases[column]?.find(({ when = {} }) => fits(when, facts))

@@ -11,20 +11,25 @@ export interface Original {
  * Records of the files read so far, earliest first, by a key that a fork's copy keeps. A file's own records count only after it was read:
  * no session holds copies of itself.
  */
-export class Copies {
-  readonly #byKey = new Map<string, Original>()
-  #pending: [string, Original][] = []
+export class Copies<O extends Original = Original> {
+  readonly #byKey = new Map<string, O>()
+  #pending: [string, O][] = []
 
-  find(key: string): Original | undefined {
+  find(key: string): O | undefined {
     return this.#byKey.get(key)
   }
 
-  add(key: string, original: Original): void {
+  add(key: string, original: O): void {
     this.#pending.push([key, original])
   }
 
   endOfFile(): void {
     for (const [key, original] of this.#pending) if (!this.#byKey.has(key)) this.#byKey.set(key, original)
+    this.#pending = []
+  }
+
+  /** The file is read again from its start. */
+  forget(): void {
     this.#pending = []
   }
 }

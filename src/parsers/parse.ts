@@ -1,5 +1,5 @@
 import { breath, type Evidence, type Home } from '../evidence/index.js'
-import { byCodeUnit, Row } from '../rows/index.js'
+import { Row } from '../rows/index.js'
 import { isProjectsNamed, isWithdrawal, Links, ParserRun, type Batch, type Parser, type ParseOptions, type Withdrawal } from './parser.js'
 
 /** Where rows go: sorted and written, or collected by a test. */
@@ -109,9 +109,4 @@ function check(row: Row, plugin: string): void {
     throw new BadRowError(plugin, row, `${issue.path.join('.') || 'row'}: ${issue.message}`)
   }
   if (!row.text.isWellFormed()) row.details.lone_surrogate = true
-}
-
-/** Agents in order of name, for every list that people read. */
-export function byAgent(a: HomeRun, b: HomeRun): number {
-  return byCodeUnit(a.user, b.user) || byCodeUnit(a.agent, b.agent)
 }

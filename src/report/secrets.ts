@@ -112,15 +112,6 @@ export function masked(text: string, secrets: readonly Secret[]): string {
   return result + text.slice(at)
 }
 
-let loading: Promise<Secrets> | undefined
-
-/** For callers with few texts; whoever has many loads `Secrets` once and calls `mask`. */
-export async function maskSecrets(text: string): Promise<string> {
-  if (!HINT.test(text)) return text
-  loading ??= Secrets.load()
-  return (await loading).mask(text)
-}
-
 type Rule = (typeof import('@secretlint/secretlint-rule-preset-recommend'))['rules'][number]
 
 /**

@@ -90,34 +90,3 @@ export const Details = z.union([SystemKinds, PluginKind])
 export type Details = z.infer<typeof Details>
 export type TimeSource = z.infer<typeof common.time_source>
 export type MtimeFrom = NonNullable<z.infer<typeof common.mtime_from>>
-
-/** Every kind that a row of this package can have. */
-export const KINDS = [
-  'session-end',
-  'session-start',
-  'model',
-  'permission-setting',
-  'permission-decision',
-  'session-synced',
-  'session-relayed',
-  'scheduled-task',
-  'scheduled-task-run',
-  'interrupted-turn',
-  'compaction',
-  'error',
-  'injected-context',
-  'session-name',
-  'label',
-  'thinking-level',
-  'context-edit',
-  'branch-summary',
-  'system-prompt',
-  'custom-message',
-  'conversation-compacted',
-  'session-summary',
-  'interrupted',
-  'local-output',
-  'notice',
-  'subconscious-agent',
-  'parser',
-] as const

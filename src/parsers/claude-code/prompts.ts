@@ -36,7 +36,7 @@ export class TypedPrompts {
 }
 
 function keyOf(session_id: string, text: string): string {
-  return createHash('sha1')
+  return createHash('sha256')
     .update(`${session_id}\0${text.trim().replace(/\s+/g, ' ')}`)
     .digest('base64')
 }

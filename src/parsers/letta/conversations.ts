@@ -69,7 +69,7 @@ export async function* parseConversations(files: ConversationFiles, context: Con
     const mine = transcriptsLeft.claim(conversation)
     const listeners = listenersLeft.claim(conversation)
     yield* new ConversationParse(conversation, mine, listeners, originals, context).batches()
-    originals?.commit()
+    originals?.endOfConversation()
   }
   for (const file of transcriptsLeft.rest()) yield* parseJsonl(transcripts(context.knowledge), fileRows(file, context))
   for (const listener of listenersLeft.rest()) yield listener.found

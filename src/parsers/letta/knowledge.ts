@@ -1,6 +1,7 @@
 import { recordedTime } from '../../rows/index.js'
-import type { ParserRun } from '../parser.js'
 import type { Home } from '../../evidence/index.js'
+import type { ParserRun } from '../parser.js'
+import { Projects } from '../projects.js'
 
 /** Where a row's project came from. */
 export interface ProjectOf {
@@ -20,13 +21,12 @@ export class Knowledge {
   readonly #servers = new Map<string, string | undefined>()
   readonly #directories = new Map<string, ProjectOf>()
   readonly #exits = new Map<string, Exit[]>()
-  readonly #named = new Set<string>()
+  readonly #projects: Projects
   #exitsSorted = true
 
-  constructor(
-    readonly home: Home,
-    readonly run: ParserRun,
-  ) {}
+  constructor(home: Home, run: ParserRun) {
+    this.#projects = new Projects(home, run)
+  }
 
   /** An entry of settings.json `agents[]`. Several entries for one agent are real: one that has a `baseUrl` counts. */
   noteServer(agentId: string, baseUrl: string | undefined): void {
@@ -56,11 +56,7 @@ export class Knowledge {
 
   /** A working directory that a record names: looked up in the evidence, counted when it is not there. */
   noteProject(recorded: string): void {
-    if (recorded === '' || this.#named.has(recorded)) return
-    this.#named.add(recorded)
-    const outcome = this.home.nameProject(recorded)
-    if (outcome === 'not-found') this.run.projectsNotFound.add(recorded)
-    if (outcome === 'refused') this.run.projectsRefused.add(recorded)
+    this.#projects.name(recorded)
   }
 
   /**

@@ -8,7 +8,7 @@ import { assistantTurns, Message, ModelTrack, toolResultTurns, uiTurns, userTurn
 import { optionalId, optionalText, optionalTime } from '../shapes.js'
 import type { Fold, JsonlStore, Read } from '../store.js'
 import type { Knowledge } from './knowledge.js'
-import { identityOf, type Identity, type Original, type Originals } from './originals.js'
+import { identityOf, type Identity, type OriginalMessage, type Originals } from './originals.js'
 import { Snapshots } from './snapshots.js'
 
 /**
@@ -184,7 +184,7 @@ export class MessagesFold implements Fold<Entry> {
   }
 
   /** The details that all rows of a message share; mostly none. */
-  #shared(original: Original | undefined, project_from: string | undefined, line: Line): JsonObject | undefined {
+  #shared(original: OriginalMessage | undefined, project_from: string | undefined, line: Line): JsonObject | undefined {
     const replaced = this.options.earlier?.replaces.get(line.number)
     if (!original && !replaced && project_from === undefined) return undefined
     const shared: JsonObject = {}
@@ -195,7 +195,7 @@ export class MessagesFold implements Fold<Entry> {
     return shared
   }
 
-  #original({ real }: Identity, { timestamp_utc }: Moment, line: Line): Original {
+  #original({ real }: Identity, { timestamp_utc }: Moment, line: Line): OriginalMessage {
     return { session_id: this.#sessionId, source_file: this.rows.file.path, source_line: line.number, timestamp_utc, real }
   }
 
@@ -251,7 +251,7 @@ function compactionTurn(tokens_before: unknown, first_kept: unknown, summary: un
   return { turn_type: 'system', text: phrases.compaction.say(values), details: { kind: 'compaction', ...values } }
 }
 
-function atOriginal(original: Original, own: Moment): Moment {
+function atOriginal(original: OriginalMessage, own: Moment): Moment {
   const { time_synthetic } = own.details
   return {
     timestamp_utc: original.timestamp_utc,

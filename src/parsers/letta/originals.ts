@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
 import { columnText } from '../columns.js'
+import { Copies, type Original } from '../copies.js'
 import type { Message } from '../pi/messages.js'
 
 /** A message as it first stood in the store, for the copies that forks made of it. */
-export interface Original {
-  readonly session_id: string
-  readonly source_file: string
-  readonly source_line: number
+export interface OriginalMessage extends Original {
   /** The time of its rows. */
   readonly timestamp_utc: string
   /** Its own `message.timestamp` where that is a real one, else empty. */
@@ -18,30 +16,27 @@ export interface Original {
  * call id are the same (rows.md, messages.jsonl): a real `message.timestamp` where both have one, else the recorded time.
  */
 export class Originals {
-  readonly #byKey = new Map<string, Original>()
-  #pending: [string, Original][] = []
+  readonly #copies = new Copies<OriginalMessage>()
 
-  find({ digest, recorded, real }: Identity): Original | undefined {
-    const sameReal = real === '' ? undefined : this.#byKey.get(`real ${real} ${digest}`)
+  find({ digest, recorded, real }: Identity): OriginalMessage | undefined {
+    const sameReal = real === '' ? undefined : this.#copies.find(`real ${real} ${digest}`)
     if (sameReal) return sameReal
-    const sameRecorded = this.#byKey.get(`recorded ${recorded} ${digest}`)
+    const sameRecorded = this.#copies.find(`recorded ${recorded} ${digest}`)
     return sameRecorded && (sameRecorded.real === '' || real === '') ? sameRecorded : undefined
   }
 
-  /** Held back until `commit`: a conversation holds no copies of itself. */
-  add({ digest, recorded, real }: Identity, original: Original): void {
-    this.#pending.push([`recorded ${recorded} ${digest}`, original])
-    if (real !== '') this.#pending.push([`real ${real} ${digest}`, original])
+  add({ digest, recorded, real }: Identity, original: OriginalMessage): void {
+    this.#copies.add(`recorded ${recorded} ${digest}`, original)
+    if (real !== '') this.#copies.add(`real ${real} ${digest}`, original)
   }
 
-  commit(): void {
-    for (const [key, original] of this.#pending) if (!this.#byKey.has(key)) this.#byKey.set(key, original)
-    this.#pending = []
+  endOfConversation(): void {
+    this.#copies.endOfFile()
   }
 
   /** The conversation is read again from its start. */
   forget(): void {
-    this.#pending = []
+    this.#copies.forget()
   }
 }
 
@@ -54,7 +49,7 @@ export interface Identity {
 
 export function identityOf(message: Message, recorded: string, real: string): Identity {
   const content = JSON.stringify(message.content ?? message.parts ?? null)
-  const digest = createHash('sha1')
+  const digest = createHash('sha256')
     .update(`${columnText(message.role)}\0${columnText(message.toolCallId)}\0${content}`)
     .digest('base64')
   return { digest, recorded, real }

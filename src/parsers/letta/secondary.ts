@@ -45,7 +45,7 @@ function eventOf(row: Row, ordinal: number): Event {
     source_line: row.source_line ?? 0,
     turn_type: row.turn_type,
     callId: isTool ? row.tool_use_id || lineId : '',
-    textKey: `${row.turn_type}:${text.length <= HELD_WHOLE ? text : createHash('sha1').update(text).digest('base64')}`,
+    textKey: `${row.turn_type}:${text.length <= HELD_WHOLE ? text : createHash('sha256').update(text).digest('base64')}`,
     ms: time === '' ? NaN : Date.parse(time),
   }
 }

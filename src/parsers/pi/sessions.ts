@@ -166,7 +166,7 @@ class SessionFold implements Fold<Entry> {
 function keyOf({ type, id, targetId, timestamp }: Entry, line: Line): string {
   if (type === 'label') return `label ${columnText(targetId)} ${columnText(timestamp)}`
   if (!isAbsent(id)) return `${columnText(id)} ${columnText(timestamp)}`
-  return createHash('sha1').update(line.text).digest('base64')
+  return createHash('sha256').update(line.text).digest('base64')
 }
 
 type EntryReader = (entry: Entry, models: ModelTrack, line: Line) => Given

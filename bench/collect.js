@@ -1,4 +1,4 @@
-// Wall time of `letta collect` against `cp -a` plus `sha256sum` of the same tree, in one run: `node bench/collect.mjs [files] [megabytes]`.
+// Wall time of `letta collect` against `cp -a` plus `sha256sum` of the same tree, in one run: `node bench/collect.js [files] [megabytes]`.
 // Needs a build. Each is run ROUNDS times in turn, the medians count; the pages of the tree are read once before.
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
